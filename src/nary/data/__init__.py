@@ -1,0 +1,1 @@
+"""Reading, writing, finding and examining facts."""

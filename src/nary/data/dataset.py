@@ -1,0 +1,55 @@
+"""Dataset: named splits of facts over one vocabulary."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from nary.errors import DatasetError
+from nary.facts import FactTable, Vocabulary
+
+SPLITS = ("train", "valid", "test", "context")
+"""The splits a dataset may have. ``context`` holds facts that are given, not predicted, at test time (inductive sets)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Facts in splits, encoded with one vocabulary. ``notes`` tell what a user of these facts should know."""
+
+    name: str
+    vocabulary: Vocabulary
+    splits: Mapping[str, FactTable]
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, split: str) -> FactTable:
+        """The facts of one split."""
+        if split not in self.splits:
+            raise DatasetError(f"{self.name} has no {split} split", f"It has: {', '.join(self.splits)}")
+        return self.splits[split]
+
+    @property
+    def train(self) -> FactTable:
+        """The facts to learn from."""
+        return self["train"]
+
+    @property
+    def valid(self) -> FactTable:
+        """The facts to choose settings with."""
+        return self["valid"]
+
+    @property
+    def test(self) -> FactTable:
+        """The facts to report on."""
+        return self["test"]
+
+    @cached_property
+    def facts(self) -> FactTable:
+        """All facts, split after split."""
+        return FactTable.concatenate(list(self.splits.values()))
+
+    def with_splits(self, splits: Mapping[str, FactTable], note: str) -> "Dataset":
+        """The same dataset divided differently; ``note`` says how."""
+        return replace(self, splits=splits, notes=(*self.notes, note))
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{split} {len(table)}" for split, table in self.splits.items())
+        return f"Dataset({self.name!r}, {sizes})"

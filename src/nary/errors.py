@@ -1,0 +1,86 @@
+"""The exception family: what was given, what was expected, what to do next.
+
+Every error a user can cause is a :class:`NaryError`. Commands print it without a traceback and exit with its
+``exit_code``; ``--json`` prints :meth:`NaryError.as_dict`.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class NaryError(Exception):
+    """A mistake in what Nary was given. ``message`` says what is wrong, ``hint`` what to do about it."""
+
+    kind = "error"
+    exit_code = 2
+
+    def __init__(self, message: str, hint: str | None = None, file: str | None = None, line: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.file = file
+        self.line = line
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line) if part is not None)
+        text = f"{place}: {self.message}" if place else self.message
+        return f"{text}\n{self.hint}" if self.hint else text
+
+    def as_dict(self) -> dict[str, str | int | None]:
+        """The error as ``--json`` prints it; file and line only where they are known."""
+        found: dict[str, str | int | None] = {"kind": self.kind, "message": self.message, "hint": self.hint}
+        if self.file is not None:
+            found["file"] = self.file
+        if self.line is not None:
+            found["line"] = self.line
+        return found
+
+
+class FactError(NaryError):
+    """A fact, or its one-line text form, is malformed."""
+
+    kind = "fact"
+
+
+class DataError(NaryError):
+    """A data file cannot be read as facts."""
+
+    kind = "data"
+
+
+class DatasetError(NaryError):
+    """A dataset is unknown, or its files are missing or damaged."""
+
+    kind = "dataset"
+
+
+class OutputError(NaryError):
+    """A result cannot be written where it should go."""
+
+    kind = "output"
+
+
+class SettingError(NaryError):
+    """A setting or option has a value that makes no sense."""
+
+    kind = "setting"
+
+
+class MissingExtraError(NaryError):
+    """An optional dependency is not installed."""
+
+    kind = "missing-extra"
+
+    def __init__(self, purpose: str, extra: str) -> None:
+        super().__init__(f"{purpose} needs an optional dependency", f"Install it with: pip install 'nary[{extra}]'")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint that lists the known names nearest to ``name``, or all of them when there are only a few."""
+    known = list(known)
+    near = get_close_matches(name, known, n=3, cutoff=0.6)
+    if near:
+        return "Did you mean " + " or ".join(near) + "?"
+    if len(known) <= 30:
+        return "Known: " + ", ".join(known)
+    return f"{len(known)} names are known; none is close."

@@ -1,0 +1,199 @@
+"""FactTable: many facts as integers, grouped by arity, without padding.
+
+For ``m`` qualifiers there is one block whose columns are relation, subject, object, attributes 1..m, values 1..m
+(ids of a :class:`Vocabulary`). Qualifiers are sorted by attribute and value, so equal facts are equal rows. ``rows``
+remembers each fact's place in the order the facts came in.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from nary.facts.fact import Fact
+from nary.facts.vocabulary import Vocabulary
+
+Ids = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.int64]
+
+RELATION, SUBJECT, OBJECT, FIRST_ATTRIBUTE = 0, 1, 2, 3
+"""Columns of a block; the values follow the attributes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """All facts of one arity: ``ids`` [n, 2m+3] and their places ``rows`` [n], ascending."""
+
+    ids: Ids
+    rows: Rows
+
+    def __len__(self) -> int:
+        return int(self.ids.shape[0])
+
+    @property
+    def qualifiers(self) -> int:
+        """The number of qualifiers, ``m``."""
+        return (self.ids.shape[1] - 3) // 2
+
+    @property
+    def arity(self) -> int:
+        """2 + the number of qualifiers."""
+        return 2 + self.qualifiers
+
+    @property
+    def attributes(self) -> Ids:
+        """[n, m]"""
+        return self.ids[:, FIRST_ATTRIBUTE : FIRST_ATTRIBUTE + self.qualifiers]
+
+    @property
+    def values(self) -> Ids:
+        """[n, m]"""
+        return self.ids[:, FIRST_ATTRIBUTE + self.qualifiers :]
+
+    @property
+    def relations(self) -> Ids:
+        """Every relation id of each fact: the relation and the attributes, [n, 1+m]."""
+        return np.delete(self.ids, self.entity_columns, axis=1)
+
+    @property
+    def entities(self) -> Ids:
+        """Every entity id of each fact: subject, object and values, [n, 2+m]."""
+        return self.ids[:, self.entity_columns]
+
+    @property
+    def entity_columns(self) -> list[int]:
+        """The columns that hold entities."""
+        return [SUBJECT, OBJECT, *range(FIRST_ATTRIBUTE + self.qualifiers, self.ids.shape[1])]
+
+
+class FactTable:
+    """Facts as integers, one :class:`Block` per arity, lowest arity first."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self.blocks = tuple(sorted((block for block in blocks if len(block)), key=lambda block: block.arity))
+
+    @classmethod
+    def from_columns(cls, heads: Ids, counts: npt.NDArray[np.integer], pairs: Ids) -> "FactTable":
+        """Build from columns of ids.
+
+        ``heads`` [n, 3] holds relation, subject, object; ``counts`` [n] the number of qualifiers of each fact; ``pairs``
+        [sum(counts), 2] the attribute and value of all qualifiers, fact after fact.
+        """
+        starts = np.cumsum(counts) - counts
+        blocks = []
+        for m in np.unique(counts):
+            rows = np.flatnonzero(counts == m)
+            own = pairs[starts[rows][:, None] + np.arange(m)]  # [n, m, 2]
+            order = np.lexsort((own[..., 1], own[..., 0]), axis=-1) if m > 1 else np.zeros(own.shape[:2], np.int64)
+            own = np.take_along_axis(own, order[..., None], axis=1)
+            ids = np.concatenate([heads[rows], own[..., 0], own[..., 1]], axis=1, dtype=np.int32)
+            blocks.append(Block(ids, rows))
+        return cls(blocks)
+
+    @classmethod
+    def from_facts(cls, facts: Sequence[Fact], vocabulary: Vocabulary) -> "FactTable":
+        """Encode facts; an unknown name is an error that lists the nearest ones."""
+        entity, relation = vocabulary.entity, vocabulary.relation
+        heads = [(relation(fact.relation), entity(fact.subject), entity(fact.object)) for fact in facts]
+        pairs = [(relation(attribute), entity(value)) for fact in facts for attribute, value in fact.qualifiers]
+        counts = np.array([len(fact.qualifiers) for fact in facts], np.int64)
+        return cls.from_columns(
+            np.array(heads, np.int32).reshape(-1, 3), counts, np.array(pairs, np.int32).reshape(-1, 2)
+        )
+
+    @classmethod
+    def concatenate(cls, tables: Sequence["FactTable"]) -> "FactTable":
+        """All facts of ``tables``, one table after the other."""
+        offsets = np.cumsum([0, *(len(table) for table in tables)])
+        parts: dict[int, list[Block]] = {}
+        for table, offset in zip(tables, offsets, strict=False):
+            for block in table.blocks:
+                parts.setdefault(block.arity, []).append(Block(block.ids, block.rows + offset))
+        return cls(
+            [
+                Block(np.concatenate([block.ids for block in own]), np.concatenate([block.rows for block in own]))
+                for own in parts.values()
+            ]
+        )
+
+    def __len__(self) -> int:
+        return sum(len(block) for block in self.blocks)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal facts in equal order."""
+        if not isinstance(other, FactTable) or len(self.blocks) != len(other.blocks):
+            return NotImplemented if not isinstance(other, FactTable) else False
+        return all(
+            np.array_equal(mine.ids, theirs.ids) and np.array_equal(mine.rows, theirs.rows)
+            for mine, theirs in zip(self.blocks, other.blocks, strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"FactTable({len(self)} facts, arities {list(self.arities)})"
+
+    @property
+    def arities(self) -> dict[int, int]:
+        """The number of facts of each arity."""
+        return {block.arity: len(block) for block in self.blocks}
+
+    def take(self, rows: npt.NDArray[np.integer]) -> "FactTable":
+        """The facts at places ``rows``, in their old order."""
+        chosen = np.zeros(len(self), bool)
+        chosen[rows] = True
+        places = np.cumsum(chosen) - 1
+        return FactTable(
+            [
+                Block(block.ids[kept], places[block.rows[kept]])
+                for block in self.blocks
+                for kept in [np.flatnonzero(chosen[block.rows])]
+            ]
+        )
+
+    def facts(self, vocabulary: Vocabulary) -> Iterator[Fact]:
+        """The facts by name, in the order they came in."""
+        for fact in self.decode(vocabulary.entities, vocabulary.relations):
+            yield Fact(*fact)
+
+    def decode(
+        self, entities: Sequence[str], relations: Sequence[str]
+    ) -> Iterator[tuple[str, str, str, list[tuple[str, str]]]]:
+        """Plain (subject, relation, object, qualifiers) tuples, in the order the facts came in."""
+        block_of = np.empty(len(self), np.int32)
+        row_of = np.empty(len(self), np.int64)
+        for number, block in enumerate(self.blocks):
+            block_of[block.rows] = number
+            row_of[block.rows] = np.arange(len(block))
+        for start in range(0, len(self), 65536):  # a part at a time keeps a large table small as Python lists
+            numbers, places = block_of[start : start + 65536], row_of[start : start + 65536]
+            cursors = []
+            for number, block in enumerate(self.blocks):
+                cursors.append(iter(block.ids[places[numbers == number]].tolist()))
+            for number in numbers.tolist():
+                ids = next(cursors[number])
+                split = (len(ids) + 3) // 2
+                names = [relations[i] for i in ids[FIRST_ATTRIBUTE:split]]
+                pairs = list(zip(names, (entities[i] for i in ids[split:]), strict=True))
+                yield entities[ids[SUBJECT]], relations[ids[RELATION]], entities[ids[OBJECT]], pairs
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Equal for equal tables, whatever file they came from."""
+        digest = hashlib.sha256()
+        for block in self.blocks:
+            digest.update(f"{block.ids.shape}".encode())
+            digest.update(block.ids.astype("<i4").tobytes())
+            digest.update(block.rows.astype("<i8").tobytes())
+        return digest.hexdigest()
+
+
+def number_rows(arrays: Sequence[Ids]) -> tuple[Rows, ...]:
+    """Number distinct rows over all ``arrays`` (of equal width): equal rows get equal numbers."""
+    stacked = np.ascontiguousarray(np.concatenate(arrays))
+    whole_row = np.dtype((np.void, stacked.dtype.itemsize * stacked.shape[1]))
+    _, numbers = np.unique(stacked.view(whole_row), return_inverse=True)
+    return tuple(np.split(numbers.ravel(), np.cumsum([len(array) for array in arrays])[:-1]))

@@ -1,0 +1,59 @@
+"""The vocabulary: names of entities and relations, each in an id space of its own, sorted by code point."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from nary.errors import DataError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Entities (subjects, objects, values) and relations (primary relations, attributes) by id.
+
+    ``labels`` gives some names a label for people to read; names without one stand for themselves.
+    """
+
+    entities: tuple[str, ...]
+    relations: tuple[str, ...]
+    labels: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def of(
+        cls, entities: Iterable[str], relations: Iterable[str], labels: Mapping[str, str] | None = None
+    ) -> "Vocabulary":
+        """Sort and de-duplicate the names."""
+        return cls(tuple(sorted(set(entities))), tuple(sorted(set(relations))), dict(labels or {}))
+
+    @cached_property
+    def entity_ids(self) -> Mapping[str, int]:
+        """The id of each entity."""
+        return {name: i for i, name in enumerate(self.entities)}
+
+    @cached_property
+    def relation_ids(self) -> Mapping[str, int]:
+        """The id of each relation."""
+        return {name: i for i, name in enumerate(self.relations)}
+
+    def entity(self, name: str) -> int:
+        """The id of one entity; an error that lists the nearest names if there is none."""
+        if (found := self.entity_ids.get(name)) is None:
+            raise DataError(f"unknown entity {name!r}", did_you_mean(name, self.entities))
+        return found
+
+    def relation(self, name: str) -> int:
+        """The id of one relation; an error that lists the nearest names if there is none."""
+        if (found := self.relation_ids.get(name)) is None:
+            raise DataError(f"unknown relation {name!r}", did_you_mean(name, self.relations))
+        return found
+
+    def label(self, name: str) -> str:
+        """What to show people for ``name``."""
+        return self.labels.get(name, name)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Equal for equal names in equal order; labels do not count."""
+        text = "\0".join((*self.entities, "", *self.relations))  # labels hold no NUL, so this is unambiguous
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
