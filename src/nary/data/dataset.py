@@ -8,7 +8,7 @@ from nary.errors import DatasetError
 from nary.facts import FactTable, Vocabulary
 
 SPLITS = ("train", "valid", "test", "context")
-"""The splits a dataset may have. ``context`` holds facts that are given, not predicted, at test time (inductive sets)."""
+"""The splits a dataset may have. ``context`` holds facts that are given, not predicted, at test time (inductive)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,12 +31,12 @@ class Block:
     rows: Rows
 
     def __len__(self) -> int:
-        return int(self.ids.shape[0])
+        return len(self.rows)
 
     @property
     def qualifiers(self) -> int:
         """The number of qualifiers, ``m``."""
-        return (self.ids.shape[1] - 3) // 2
+        return int(self.ids.shape[1] - 3) // 2
 
     @property
     def arity(self) -> int:
@@ -79,8 +79,8 @@ class FactTable:
     def from_columns(cls, heads: Ids, counts: npt.NDArray[np.integer], pairs: Ids) -> "FactTable":
         """Build from columns of ids.
 
-        ``heads`` [n, 3] holds relation, subject, object; ``counts`` [n] the number of qualifiers of each fact; ``pairs``
-        [sum(counts), 2] the attribute and value of all qualifiers, fact after fact.
+        ``heads`` [n, 3] holds relation, subject, object; ``counts`` [n] the number of qualifiers of each fact;
+        ``pairs`` [sum(counts), 2] the attribute and value of all qualifiers, fact after fact.
         """
         starts = np.cumsum(counts) - counts
         blocks = []

@@ -1,0 +1,1 @@
+"""The command ``nary``: a file a command, each thin."""

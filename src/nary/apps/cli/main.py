@@ -1,0 +1,57 @@
+"""The command ``nary``: registers the commands and turns errors into messages and exit codes."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from nary import __version__
+from nary.apps.cli.output import print_error
+from nary.errors import NaryError, SettingError
+
+app = typer.Typer(
+    name="nary",
+    help="Link prediction on n-ary facts: triples with any number of qualifiers.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+_UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # typer exports only this subclass of it
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"nary {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run a command: exit code 0, 1 when a check failed, 2 for bad input; no traceback for a user's mistake."""
+    as_json = "--json" in sys.argv
+    try:
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
+    except NaryError as error:
+        print_error(error, as_json)
+        code = error.exit_code
+    except _UsageError as error:
+        hint = f"See: {error.ctx.command_path} --help" if error.ctx else None
+        print_error(SettingError(error.format_message().rstrip("."), hint), as_json)
+        code = 2
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo("\nStopped.", err=True)
+        code = 130
+    except BrokenPipeError:  # the reader of our output has seen enough, as head does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)

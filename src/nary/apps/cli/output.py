@@ -1,0 +1,75 @@
+"""What commands print: results on standard output, everything said about them on standard error."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import orjson
+import typer
+
+from nary.errors import NaryError
+from nary.progress import Progress
+
+
+def print_json(value: object) -> None:
+    """One JSON document on standard output."""
+    typer.echo(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY).decode())
+
+
+def notice(text: str) -> None:
+    """Something the user should know, on standard error."""
+    typer.secho(f"note: {text}", fg="yellow", err=True)
+
+
+def print_error(error: NaryError, as_json: bool) -> None:
+    """An error on standard error, for people or for machines."""
+    if as_json:
+        typer.echo(orjson.dumps({"error": error.as_dict()}).decode(), err=True)
+        return
+    place = ":".join(str(part) for part in (error.file, error.line) if part is not None)
+    typer.secho("error: ", fg="red", bold=True, err=True, nl=False)
+    typer.echo(f"{place}: {error.message}" if place else error.message, err=True)
+    if error.hint:
+        typer.echo(error.hint, err=True)
+
+
+def print_table(title: str, header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    """A table for people. Numbers are aligned to the right and get thousands separators."""
+    from rich.console import Console
+    from rich.table import Table
+
+    cells = [list(row) for row in rows]
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for i, name in enumerate(header):
+        numeric = all(isinstance(row[i], int | float | None) for row in cells)
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in cells:
+        table.add_row(*(_cell(value) for value in row))
+    Console(highlight=False).print(table)
+
+
+def _cell(value: object) -> str:
+    from rich.markup import escape
+
+    if value is None:
+        return "–"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return escape(f"{value:,.3f}" if isinstance(value, float) else str(value))
+
+
+@contextmanager
+def progress_bar(what: str, show: bool) -> Iterator[Progress]:
+    """A progress bar on standard error while the body runs; ``report(done, total)`` moves it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=console, transient=True, disable=not (show and console.is_terminal)) as bars:
+        task = bars.add_task(what, total=None)
+
+        def report(done: int, total: int | None) -> None:
+            bars.update(task, completed=done, total=total)
+
+        yield report
