@@ -56,12 +56,17 @@ class Block:
     @property
     def relations(self) -> Ids:
         """Every relation id of each fact: the relation and the attributes, [n, 1+m]."""
-        return np.delete(self.ids, self.entity_columns, axis=1)
+        return self.ids[:, self.relation_columns]
 
     @property
     def entities(self) -> Ids:
         """Every entity id of each fact: subject, object and values, [n, 2+m]."""
         return self.ids[:, self.entity_columns]
+
+    @property
+    def relation_columns(self) -> list[int]:
+        """The columns that hold relations."""
+        return [RELATION, *range(FIRST_ATTRIBUTE, FIRST_ATTRIBUTE + self.qualifiers)]
 
     @property
     def entity_columns(self) -> list[int]:
@@ -76,21 +81,27 @@ class FactTable:
         self.blocks = tuple(sorted((block for block in blocks if len(block)), key=lambda block: block.arity))
 
     @classmethod
-    def from_columns(cls, heads: Ids, counts: npt.NDArray[np.integer], pairs: Ids) -> "FactTable":
+    def from_columns(
+        cls, heads: Ids, counts: npt.NDArray[np.integer], pairs: Ids, order: Rows | None = None
+    ) -> "FactTable":
         """Build from columns of ids.
 
         ``heads`` [n, 3] holds relation, subject, object; ``counts`` [n] the number of qualifiers of each fact;
-        ``pairs`` [sum(counts), 2] the attribute and value of all qualifiers, fact after fact.
+        ``pairs`` [sum(counts), 2] the attribute and value of all qualifiers, fact after fact. ``order`` [n] sorts the
+        facts, which otherwise stay as they stand.
         """
         starts = np.cumsum(counts) - counts
         blocks = []
         for m in np.unique(counts):
             rows = np.flatnonzero(counts == m)
             own = pairs[starts[rows][:, None] + np.arange(m)]  # [n, m, 2]
-            order = np.lexsort((own[..., 1], own[..., 0]), axis=-1) if m > 1 else np.zeros(own.shape[:2], np.int64)
-            own = np.take_along_axis(own, order[..., None], axis=1)
-            ids = np.concatenate([heads[rows], own[..., 0], own[..., 1]], axis=1, dtype=np.int32)
+            both = (own[..., 0].astype(np.int64) << 32) | own[..., 1]  # sorts like attribute, then value
+            both.sort(axis=1)
+            ids = np.empty((rows.size, 3 + 2 * m), np.int32)
+            ids[:, :3], ids[:, 3 : 3 + m], ids[:, 3 + m :] = heads[rows], both >> 32, both & 0xFFFFFFFF
             blocks.append(Block(ids, rows))
+        if order is not None and (order[1:] < order[:-1]).any():
+            blocks = _reorder(blocks, order)
         return cls(blocks)
 
     @classmethod
@@ -154,6 +165,19 @@ class FactTable:
             ]
         )
 
+    def renumbered(self, entity_ids: npt.NDArray[np.integer], relation_ids: npt.NDArray[np.integer]) -> "FactTable":
+        """The same facts under other ids: ``entity_ids`` and ``relation_ids`` give the new id of each old one.
+
+        Both must keep the order of the ids in use, so that qualifiers stay sorted.
+        """
+        blocks = []
+        for block in self.blocks:
+            ids = np.empty_like(block.ids)
+            ids[:, block.entity_columns] = entity_ids[block.entities]
+            ids[:, block.relation_columns] = relation_ids[block.relations]
+            blocks.append(Block(ids, block.rows))
+        return FactTable(blocks)
+
     def facts(self, vocabulary: Vocabulary) -> Iterator[Fact]:
         """The facts by name, in the order they came in."""
         for fact in self.decode(vocabulary.entities, vocabulary.relations):
@@ -189,6 +213,18 @@ class FactTable:
             digest.update(block.ids.astype("<i4").tobytes())
             digest.update(block.rows.astype("<i8").tobytes())
         return digest.hexdigest()
+
+
+def _reorder(blocks: list[Block], order: Rows) -> list[Block]:
+    """Number the facts by ``order`` [n] instead of as they stand."""
+    places = np.empty(order.size, np.int64)
+    places[np.argsort(order, kind="stable")] = np.arange(order.size)
+    moved = []
+    for block in blocks:
+        rows = places[block.rows]
+        by_row = np.argsort(rows)
+        moved.append(Block(block.ids[by_row], rows[by_row]))
+    return moved
 
 
 def number_rows(arrays: Sequence[Ids]) -> tuple[Rows, ...]:

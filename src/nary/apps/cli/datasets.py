@@ -1,0 +1,79 @@
+"""``nary datasets``: the catalogue, and one dataset of it."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from nary.apps.cli.options import Json
+from nary.apps.cli.output import print_json, print_table, progress_bar
+
+
+def datasets(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", show_default=False, help="A dataset to look at.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the datasets Nary knows by name, or show one: its counts beside the published ones, source and licence.
+
+    Files are looked for in the folder NARY_DATA_HOME names and in the cache; missing ones are downloaded unless
+    NARY_OFFLINE is set.
+
+    Example: nary datasets jf17k
+    """
+    from nary.data.catalogue.describe import describe, overview
+
+    if name is None:
+        found = overview()
+        print_json(found) if json else _print_overview(found)
+        return
+    with progress_bar(f"Reading {name}", show=not json) as progress:
+        described = describe(name, progress)
+    print_json(described) if json else _print_described(described)
+
+
+def _print_overview(found: Sequence[dict[str, Any]]) -> None:
+    rows = []
+    for one in found:
+        facts = sum(one["facts"].values()) if one["facts"] else None
+        here = ("yes" if one["complete"] else "INCOMPLETE") if one["here"] else "no"
+        arities = _range(one["arities"] or [])
+        rows.append([one["name"], facts, one["entities"], one["relations"], arities, here, one["description"]])
+    print_table("Datasets", ["name", "facts", "entities", "relations", "arities", "here", "what it is"], rows)
+
+
+def _print_described(one: dict[str, Any]) -> None:
+    typer.secho(f"{one['name']}: {one['description']}", bold=True)
+    notes = one["notes"]
+    if not one["complete"]:
+        typer.secho(notes[0], fg="red", bold=True)
+        notes = notes[1:]
+    _print_counts(one, one["published"])
+    lines = [("note", note) for note in notes]
+    lines += [("source", source) for source in one["sources"]]
+    lines += [("licence", one["licence"]), ("citation", one["citation"])]
+    lines += [("published in", one["published"]["source"])] if one["published"] else []
+    for file in one["files"]:
+        lines.append(("file", f"{file['path']}  {file['sha256'] if file['verified'] else 'UNVERIFIED'}"))
+    for title, text in lines:
+        typer.echo(f"{title}: {text}")
+
+
+def _print_counts(ours: dict[str, Any], published: dict[str, Any]) -> None:
+    theirs = published.get("facts", {})
+    rows = [[f"{split} facts", ours["facts"].get(split), theirs.get(split)] for split in {**ours["facts"], **theirs}]
+    rows += [
+        [key.replace("_", " "), ours[key], published.get(key)] for key in ("entities", "relations", "higher_arity")
+    ]
+    print_table("", ["", "here", "published"], rows)
+    typer.echo("by arity: " + ", ".join(f"{arity}: {n:,}" for arity, n in ours["arities"].items()))
+    for difference in ours["differences"]:
+        what = difference["count"].replace("_", " ")
+        typer.secho(f"{what} differ from the published count: {difference['why']}", fg="yellow")
+
+
+def _range(arities: Sequence[int]) -> str:
+    if len(arities) > 1 and (len(arities) > 3 or arities[-1] - arities[0] == len(arities) - 1):
+        return f"{arities[0]}–{arities[-1]}"
+    return ", ".join(str(arity) for arity in arities) or "–"

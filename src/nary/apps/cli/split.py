@@ -1,0 +1,50 @@
+"""``nary split``: divide facts into train, valid and test."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nary.apps.cli.opening import open_data
+from nary.apps.cli.options import Data, Format, Json, OnError, OnErrorOption, Seed
+from nary.apps.cli.output import notice, print_json, print_table, progress_bar
+
+
+def split(
+    data: Data,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", show_default=False, help="A new folder for train, valid and test.")
+    ],
+    valid: Annotated[float, typer.Option("--valid", metavar="SHARE", help="The share of valid.")] = 0.1,
+    test: Annotated[float, typer.Option("--test", metavar="SHARE", help="The share of test.")] = 0.1,
+    seed: Seed = 0,
+    separate_primary: Annotated[
+        bool,
+        typer.Option(
+            "--separate-primary", help="Keep facts with the same subject, relation and object in one split, too."
+        ),
+    ] = False,
+    format: Format = None,
+    on_error: OnErrorOption = OnError.stop,
+    json: Json = False,
+) -> None:
+    """Divide facts into train, valid and test, after pooling the splits they may have. Equal facts stay in one split,
+    and every entity and relation of valid and test also occurs in train.
+
+    Example: nary split facts.jsonl --out my-data --separate-primary
+    """
+    from nary.data.splits import split_dataset
+    from nary.data.statistics import counts
+    from nary.data.writing import write
+
+    dataset = open_data(data, format, on_error, quiet=json)
+    divided = split_dataset(dataset, (valid, test), seed, keep_primary_together=separate_primary)
+    notice(divided.notes[-1])
+    with progress_bar("Writing", show=not json) as progress:
+        files = write(divided, out, folder=True, progress=progress)
+    if json:
+        print_json({**counts(divided), "seed": seed, "files": [str(file) for file in files]})
+        return
+    total = len(dataset.facts)
+    rows = [[name, len(table), f"{len(table) / total:>6.1%}"] for name, table in divided.splits.items()]
+    print_table(str(out), ["split", "facts", "share"], rows)

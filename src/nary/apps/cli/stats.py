@@ -1,0 +1,64 @@
+"""``nary stats``: what a dataset is like."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nary.apps.cli.opening import open_data
+from nary.apps.cli.options import Data, Format, Json, OnError, OnErrorOption
+from nary.apps.cli.output import notice, print_json, print_table
+
+if TYPE_CHECKING:
+    from nary.data.statistics import Statistics
+
+
+def stats(
+    data: Data,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Also draw a picture, FILE.png or FILE.svg.")
+    ] = None,
+    format: Format = None,
+    on_error: OnErrorOption = OnError.stop,
+    json: Json = False,
+) -> None:
+    """Count facts, entities and relations, and show arities, qualifiers and what occurs most often.
+
+    Example: nary stats jf17k --plot jf17k.png
+    """
+    from nary.data.statistics import statistics
+
+    found = statistics(open_data(data, format, on_error, quiet=json))
+    if plot is not None:
+        from nary.apps.plots import plot_statistics
+
+        plot_statistics(found, plot)
+        notice(f"drew {plot}")
+    print_json(found.as_dict()) if json else _print(found)
+
+
+def _print(found: "Statistics") -> None:
+    counts, qualifiers, degree = found.counts, found.qualifiers, found.degree
+    total = sum(counts["facts"].values())
+    rows = [["facts", total], *([f"  {split}", n] for split, n in counts["facts"].items())]
+    rows += [["entities", counts["entities"]], ["relations", counts["relations"]]]
+    rows += [["  as the relation of a fact", found.primary_relations], ["  as an attribute", found.attributes]]
+    rows += [["facts with qualifiers", qualifiers["facts_with"]]]
+    print_table(counts["name"], ["", "number"], rows)
+    typer.echo(f"Qualifiers per fact: {qualifiers['per_fact_mean']:.2f} on average.")
+    typer.echo(
+        f"Facts per entity: {degree['mean']:,.1f} on average, {degree['median']:,.0f} for the median entity, at most "
+        f"{degree['max']:,}; {degree['once']:,} entities occur in a single fact.\n"
+    )
+    shares = [[int(arity), n, f"{n / total:>6.1%}"] for arity, n in counts["arities"].items()]
+    print_table("Arities", ["arity", "facts", "share"], shares)
+    for kind, names in (("relation", found.top_relations), ("attribute", qualifiers["top_attributes"])):
+        if names:
+            typer.echo()
+            print_table(f"Most frequent {kind}s", [kind, "number"], [[_shown(found, name), n] for name, n in names])
+
+
+def _shown(found: "Statistics", name: str) -> str:
+    """The name, and its label where it has one."""
+    label = found.labels.get(name)
+    return f"{name} ({label})" if label and label != name else name

@@ -1,0 +1,115 @@
+"""Pictures, drawn with matplotlib, which comes with the extra ``plots``."""
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nary.data.files import atomic_path
+from nary.data.statistics import Statistics
+from nary.errors import MissingExtraError, OutputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_FORMATS = ("png", "svg")
+_COLOUR = "#2f6690"
+_QUIET = "#6b7280"
+_LONGEST_NAME = 34
+
+
+def plot_statistics(statistics: Statistics, path: Path) -> None:
+    """Draw arities, degrees and frequent relations; ``path`` ends in .png or .svg."""
+    if path.suffix.lower().removeprefix(".") not in _FORMATS:
+        raise OutputError(f"cannot draw {path.name}", "Let the name of the picture end in .png or .svg.")
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("Drawing a picture", "plots") from None
+
+    figure = Figure(figsize=(13, 4.4), layout="constrained")
+    arities, degrees, relations = figure.subplots(1, 3, width_ratios=(1, 1.1, 1.1))
+    _draw_arities(arities, statistics)
+    _draw_degrees(degrees, statistics)
+    _draw_relations(relations, statistics)
+    facts = sum(statistics.counts["facts"].values())
+    figure.suptitle(
+        f"{statistics.counts['name']}: {facts:,} facts, {statistics.counts['entities']:,} entities, "
+        f"{statistics.counts['relations']:,} relations",
+        parse_math=False,
+        fontsize=13,
+        fontweight="bold",
+    )
+    _save(figure, path)
+
+
+def _draw_arities(axes: "Axes", statistics: Statistics) -> None:
+    """A bar for each arity, with its number of facts; a log scale, since high arities are rare."""
+    arities = statistics.counts["arities"]
+    bars = axes.bar(list(arities), list(arities.values()), color=_COLOUR, width=0.7)
+    if len(arities) <= 8:
+        axes.bar_label(bars, [f"{n:,}" for n in arities.values()], padding=2, fontsize=8, color=_QUIET)
+    else:
+        axes.tick_params(axis="x", labelsize=7, rotation=60)
+    axes.set_yscale("log")
+    axes.margins(y=0.12)
+    axes.set_ylim(bottom=0.5)  # so that a single fact has a bar, too
+    _finish(axes, "Facts by arity", "arity", "facts")
+
+
+def _draw_degrees(axes: "Axes", statistics: Statistics) -> None:
+    """For each number of facts, how many entities take part in so many; a straight line would be a power law."""
+    degree, entities = np.unique(statistics.degrees[statistics.degrees > 0], return_counts=True)
+    axes.scatter(degree, entities, s=10, color=_COLOUR, alpha=0.55, linewidths=0)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.axvline(statistics.degree["mean"], color=_QUIET, linewidth=1, linestyle="--")
+    axes.annotate(
+        f"mean {statistics.degree['mean']:,.1f}",
+        (statistics.degree["mean"], 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(5, -12),
+        textcoords="offset points",
+        fontsize=8,
+        color=_QUIET,
+    )
+    _finish(axes, "How many facts mention an entity", "facts", "entities")
+
+
+def _draw_relations(axes: "Axes", statistics: Statistics) -> None:
+    """The most frequent relations, the first on top."""
+    names = [_short(statistics.labels.get(name, name)) for name, _ in statistics.top_relations]
+    sizes = [n for _, n in statistics.top_relations]
+    bars = axes.barh(range(len(names)), sizes, color=_COLOUR, height=0.7)
+    axes.bar_label(bars, [f"{n:,}" for n in sizes], padding=3, fontsize=8, color=_QUIET)
+    axes.set_yticks(range(len(names)), names, fontsize=8, parse_math=False)
+    axes.invert_yaxis()
+    axes.margins(x=0.18)
+    _finish(axes, "Most frequent relations", "facts", "")
+
+
+def _finish(axes: "Axes", title: str, across: str, up: str) -> None:
+    axes.set_title(title, loc="left", fontsize=11)
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _short(name: str) -> str:
+    """A name that leaves room for the picture: its beginning and its end."""
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return f"{name[: _LONGEST_NAME // 2 - 1]}…{name[-_LONGEST_NAME // 2 + 1 :]}"
+
+
+def _save(figure: "Figure", path: Path) -> None:
+    """Write the picture without times or random names inside, so that equal data give equal files."""
+    import matplotlib
+
+    kind = path.suffix.lower().removeprefix(".")
+    unchanging = {"Date": None} if kind == "svg" else None
+    with atomic_path(path) as temporary, warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "nary"}):
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # names in a script that the font lacks
+        figure.savefig(temporary, format=kind, dpi=150, metadata=unchanging)

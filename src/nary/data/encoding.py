@@ -1,0 +1,98 @@
+"""From columns of names to a vocabulary and tables of ids."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from nary.data.interner import Interner
+from nary.facts import FactTable, Vocabulary
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Some facts by name, column-wise: what a reader makes of a part of a file.
+
+    ``rows`` [n] are their places in the file, ``counts`` [n] their numbers of qualifiers, ``splits`` [n] the splits
+    they name, if any do. ``names`` [3n + 2q] holds relation, subject, object of every fact and then attribute, value of
+    every qualifier.
+    """
+
+    rows: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    names: pl.Series
+    splits: pl.Series | None = None
+
+
+class _Part(NamedTuple):
+    rows: npt.NDArray[np.int64]
+    heads: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int32]
+    pairs: npt.NDArray[np.int32]
+
+
+class Encoder:
+    """Collects columns of names, split by split, and turns them into ids of one sorted vocabulary."""
+
+    def __init__(self) -> None:
+        self._names = Interner()
+        self._parts: dict[str, list[_Part]] = {}
+
+    def add(self, columns: Columns, split: str, offset: int = 0) -> None:
+        """Take in some facts of ``split`` (or of the splits they name); ``offset`` is added to their places."""
+        heads, pairs = np.split(self._names.numbers(columns.names), [3 * columns.rows.size])
+        part = _Part(columns.rows + offset, heads.reshape(-1, 3), columns.counts.astype(np.int32), pairs.reshape(-1, 2))
+        if columns.splits is None:
+            self._parts.setdefault(split, []).append(part)
+            return
+        splits = columns.splits.fill_null(split)
+        for name in splits.unique():
+            self._parts.setdefault(name, []).append(_select(part, (splits == name).to_numpy()))
+
+    def finish(self) -> tuple[Vocabulary, dict[str, FactTable]]:
+        """The vocabulary of everything taken in, and a table a split."""
+        parts = {split: _join(self._parts.pop(split)) for split in list(self._parts)}
+        entities, entity_ids = self._sorted(
+            *(a for part in parts.values() for a in (part.heads[:, 1:], part.pairs[:, 1]))
+        )
+        relations, relation_ids = self._sorted(
+            *(a for part in parts.values() for a in (part.heads[:, 0], part.pairs[:, 0]))
+        )
+        tables = {}
+        for split in list(parts):
+            part = parts.pop(split)
+            for numbers, ids in ((part.heads[:, :1], relation_ids), (part.heads[:, 1:], entity_ids)):
+                numbers[...] = ids[numbers]  # in place: a large table should not stand in memory twice
+            for numbers, ids in ((part.pairs[:, 0], relation_ids), (part.pairs[:, 1], entity_ids)):
+                numbers[...] = ids[numbers]
+            tables[split] = FactTable.from_columns(part.heads, part.counts, part.pairs, part.rows)
+        return Vocabulary(entities, relations), tables
+
+    def _sorted(self, *used: npt.NDArray[np.int32]) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
+        """The names of ``used`` numbers in code-point order, and the id of each number."""
+        is_used = np.zeros(len(self._names), bool)
+        for numbers in used:
+            is_used[numbers] = True
+        numbers_used = np.flatnonzero(is_used)
+        names = self._names.names.gather(numbers_used)
+        order = names.arg_sort().to_numpy()  # bytes of UTF-8 sort like code points
+        ids = np.full(len(self._names), -1, np.int32)
+        ids[numbers_used[order]] = np.arange(order.size, dtype=np.int32)
+        return tuple(names.gather(order).to_list()), ids
+
+
+def _select(part: _Part, chosen: npt.NDArray[np.bool_]) -> _Part:
+    return _Part(part.rows[chosen], part.heads[chosen], part.counts[chosen], part.pairs[np.repeat(chosen, part.counts)])
+
+
+def _join(parts: list[_Part]) -> _Part:
+    if len(parts) == 1:
+        return parts[0]
+    columns = [list(column) for column in zip(*parts, strict=True)]
+    parts.clear()
+    joined = []
+    while columns:  # one column at a time, so that little is held twice
+        joined.append(np.concatenate(columns.pop(0)))
+    return _Part(*joined)

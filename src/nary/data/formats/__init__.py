@@ -1,0 +1,85 @@
+"""The formats facts come in, and telling them apart."""
+
+import json
+from pathlib import PurePath
+
+from nary.data.files import PACKED
+from nary.data.formats import parquet
+from nary.data.formats.jsonl import JsonLines
+from nary.data.formats.lines import LineFormat
+from nary.data.formats.separated import HyperRelational, NumberedTuples, Tuples
+from nary.data.formats.wikipeople import Gran, WikiPeopleJson, WikiPeopleRoles
+from nary.errors import DataError, SettingError, did_you_mean
+
+LINE_FORMATS: dict[str, type[LineFormat]] = {
+    kind.name: kind
+    for kind in (JsonLines, HyperRelational, Tuples, NumberedTuples, WikiPeopleJson, WikiPeopleRoles, Gran)
+}
+NAMES = (*LINE_FORMATS, "parquet")
+"""The names of all formats."""
+
+_BY_EXTENSION = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".tsv": "hyper-relational",
+    ".csv": "hyper-relational",
+}
+
+
+def extension(path: PurePath) -> str:
+    """The extension that tells the format: ``.jsonl`` of ``facts.jsonl.gz``."""
+    return path.with_suffix("").suffix if path.suffix in PACKED else path.suffix
+
+
+def by_extension(path: PurePath) -> str | None:
+    """The format the name of a file tells, if it does."""
+    return _BY_EXTENSION.get(extension(path))
+
+
+def known(name: str) -> str:
+    """``name`` if it is a format's."""
+    if name not in NAMES:
+        raise SettingError(f"unknown format {name!r}", did_you_mean(name, NAMES))
+    return name
+
+
+def detect(path: PurePath, head: bytes) -> str:
+    """The format of a file by its first bytes and its extension."""
+    told = by_extension(path)
+    if head.startswith(parquet.MAGIC):
+        return "parquet"
+    if told == "parquet":
+        raise DataError("is not a Parquet file", "Check the file, or give its format with --format.", str(path))
+    line = _first_line(head)
+    if line.startswith("["):
+        raise DataError(
+            "holds a JSON array",
+            'Write one JSON object a line: {"subject": ..., "relation": ..., "object": ...}',
+            str(path),
+            1,
+        )
+    if line.startswith("{") or told == "jsonl":
+        return _json_kind(line)
+    first = line.split("\t")[0].split("/")
+    if any(role.endswith("_h") for role in first) and any(role.endswith("_t") for role in first):
+        return "wikipeople-roles"
+    return "hyper-relational"
+
+
+def _first_line(head: bytes) -> str:
+    text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    return next((line for line in text.split("\n") if line.strip()), "").strip()
+
+
+def _json_kind(line: str) -> str:
+    try:
+        keys = json.loads(line)
+    except ValueError:
+        return "jsonl"
+    if not isinstance(keys, dict) or "qualifiers" in keys:
+        return "jsonl"
+    if any(key.endswith("_h") for key in keys) and any(key.endswith("_t") for key in keys):
+        return "wikipeople"
+    extra = set(keys) - {"relation", "subject", "object", "split"}
+    return "gran" if "N" in extra or any(isinstance(keys[key], list) for key in extra) else "jsonl"

@@ -1,0 +1,92 @@
+"""Tables and vocabularies on disk: Parquet for keeping, plain arrays for mapping into memory.
+
+Files are written in place: a caller that needs them to appear whole or not at all writes to a temporary folder first.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from nary.errors import DataError
+from nary.facts.table import FIRST_ATTRIBUTE, Block, FactTable
+from nary.facts.vocabulary import Vocabulary
+
+
+def save_table(table: FactTable, folder: Path) -> None:
+    """Write ``table`` uncompressed, so that :func:`open_table` can map it into memory."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for block in table.blocks:
+        np.save(folder / f"arity-{block.arity}-ids.npy", block.ids)
+        np.save(folder / f"arity-{block.arity}-rows.npy", block.rows)
+
+
+def open_table(folder: Path) -> FactTable:
+    """A table as :func:`save_table` wrote it, mapped into memory: nothing is read before it is used."""
+    if not folder.is_dir():
+        raise DataError("there is no table of facts", file=str(folder))
+    try:
+        blocks = [
+            Block(np.load(ids, mmap_mode="r"), np.load(str(ids).replace("-ids.npy", "-rows.npy"), mmap_mode="r"))
+            for ids in folder.glob("arity-*-ids.npy")
+        ]
+        for block in blocks:
+            if block.ids.ndim != 2 or block.ids.shape[0] != block.rows.size or block.ids.shape[1] % 2 == 0:
+                raise ValueError(f"arrays of shapes {block.ids.shape} and {block.rows.shape} do not fit together")
+        return FactTable(blocks)
+    except (OSError, ValueError, EOFError) as error:
+        raise DataError(f"damaged table of facts: {error}", file=str(folder)) from None
+
+
+def save_table_parquet(table: FactTable, path: Path) -> None:
+    """Write ``table`` as one Parquet file of ids, a fact a row, in the order the facts came in."""
+    import polars as pl
+
+    parts = []
+    for block in table.blocks:
+        frame = pl.DataFrame(block.ids[:, :FIRST_ATTRIBUTE], ["relation", "subject", "object"]).with_columns(
+            row=pl.Series(block.rows)
+        )
+        for name, ids in (("attributes", block.attributes), ("values", block.values)):
+            as_lists = pl.Series(name, np.ascontiguousarray(ids)).arr.to_list() if block.qualifiers else None
+            empty = pl.Series(name, [[]], dtype=pl.List(pl.Int32)).new_from_index(0, len(block))
+            frame = frame.with_columns(empty if as_lists is None else as_lists)
+        parts.append(frame)
+    frame = pl.concat(parts) if parts else pl.DataFrame(schema={"row": pl.Int64})
+    frame.sort("row").drop("row").write_parquet(path)
+
+
+def load_table_parquet(path: Path) -> FactTable:
+    """A table as :func:`save_table_parquet` wrote it."""
+    import polars as pl
+
+    try:
+        frame = pl.read_parquet(path)
+        if not frame.height:
+            return FactTable([])
+        counts = frame["attributes"].list.len().to_numpy()
+        pairs = frame.select(
+            pl.col(name).list.explode(keep_nulls=False, empty_as_null=False) for name in ("attributes", "values")
+        )
+        return FactTable.from_columns(
+            frame.select("relation", "subject", "object").to_numpy(), counts.astype(np.int64), pairs.to_numpy()
+        )
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise DataError(f"not a Parquet table of facts: {error}", file=str(path)) from None
+
+
+def save_vocabulary(vocabulary: Vocabulary, path: Path) -> None:
+    """Write names and labels as JSON."""
+    content = {"entities": vocabulary.entities, "relations": vocabulary.relations, "labels": dict(vocabulary.labels)}
+    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+
+
+def load_vocabulary(path: Path) -> Vocabulary:
+    """A vocabulary as :func:`save_vocabulary` wrote it."""
+    import orjson
+
+    try:
+        content = orjson.loads(path.read_bytes())
+        return Vocabulary(tuple(content["entities"]), tuple(content["relations"]), content["labels"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"damaged vocabulary: {error}", file=str(path)) from None
