@@ -1,5 +1,6 @@
 """Dataset: named splits of facts over one vocabulary."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -45,6 +46,12 @@ class Dataset:
     def facts(self) -> FactTable:
         """All facts, split after split."""
         return FactTable.concatenate(list(self.splits.values()))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Equal for equal facts in equal splits under equal names, wherever they came from."""
+        parts = [self.vocabulary.fingerprint, *(f"{split} {table.fingerprint}" for split, table in self.splits.items())]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def with_splits(self, splits: Mapping[str, FactTable], note: str) -> "Dataset":
         """The same dataset divided differently; ``note`` says how."""

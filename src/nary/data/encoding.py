@@ -42,6 +42,8 @@ class Encoder:
 
     def add(self, columns: Columns, split: str, offset: int = 0) -> None:
         """Take in some facts of ``split`` (or of the splits they name); ``offset`` is added to their places."""
+        if not columns.rows.size:
+            return
         heads, pairs = np.split(self._names.numbers(columns.names), [3 * columns.rows.size])
         part = _Part(columns.rows + offset, heads.reshape(-1, 3), columns.counts.astype(np.int32), pairs.reshape(-1, 2))
         if columns.splits is None:

@@ -9,7 +9,8 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from functools import cached_property
+from pathlib import Path, PurePath
 from typing import IO, Any, Protocol
 
 import zstandard
@@ -21,7 +22,7 @@ CHUNK = 1 << 20
 """Bytes of text handled at a time: small enough for the caches, large enough for whole-column work."""
 
 MAX_LINE = 1 << 20
-"""A longer line is no fact but a file of another kind."""
+"""Bytes of a line at the most: a longer one is no fact, and the file probably of another kind."""
 
 
 class _Decoder(Protocol):
@@ -40,7 +41,7 @@ _DECODERS: dict[bytes, tuple[str, Callable[[], _Decoder]]] = {
 _DAMAGE = (zlib.error, zstandard.ZstdError, OSError, EOFError, ValueError)
 
 
-def shown(path: Path | str) -> str:
+def shown(path: PurePath | str) -> str:
     """How a path is called in messages."""
     return "standard input" if str(path) == "-" else str(path)
 
@@ -66,7 +67,7 @@ class Source:
                 f"cannot be opened: {error.strerror}", "Check the path and its permissions.", self.name
             ) from None
         self._pieces = self._unpack()
-        self.head = next(self._pieces, b"")
+        self.packing = ""
 
     def __enter__(self) -> "Source":
         return self
@@ -75,41 +76,47 @@ class Source:
         if self._raw is not sys.stdin.buffer:
             self._raw.close()
 
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes, unpacked; from now on ``packing`` names how the file is packed, if it is."""
+        return next(self._pieces, b"")
+
     def pieces(self) -> Iterator[bytes]:
         """All bytes, unpacked, in pieces. May be called once."""
         yield self.head
         yield from self._pieces
 
     def chunks(self) -> Iterator[bytes]:
-        """Whole lines, about :data:`CHUNK` bytes at a time, without the last line end of each."""
+        """Whole lines, about :data:`CHUNK` bytes at a time, without the last line end of each.
+
+        Of a line longer than :data:`MAX_LINE` only the beginning is kept, enough to tell that it is too long.
+        """
         waiting = io.BytesIO()
-        first, number = True, 1
+        first, too_long = True, False
         for piece in self.pieces():
             if first:
                 piece, first = piece.removeprefix(b"\xef\xbb\xbf"), False  # a byte order mark is no part of the text
+            if too_long:
+                _, line_end, piece = piece.partition(b"\n")
+                too_long = not line_end
             end = piece.rfind(b"\n")
             if end < 0:
                 waiting.write(piece)
             else:
                 waiting.write(piece[:end])
-                chunk = waiting.getvalue()
-                yield chunk
-                number += chunk.count(b"\n") + 1
+                yield waiting.getvalue()
                 waiting = io.BytesIO()
                 waiting.write(piece[end + 1 :])
             if waiting.tell() > MAX_LINE:
-                raise DataError(
-                    f"a line of more than {MAX_LINE:,} bytes",
-                    "Facts stand one a line; is this a file of another kind?",
-                    self.name,
-                    number,
-                )
+                yield waiting.getvalue()
+                waiting, too_long = io.BytesIO(), True
         if waiting.tell():
             yield waiting.getvalue()
 
     def _unpack(self) -> Iterator[bytes]:
         data = self._more()
         kind, make = next((found for magic, found in _DECODERS.items() if data.startswith(magic)), ("", None))
+        self.packing = kind
         if make is None:
             while data:
                 yield data
@@ -143,10 +150,12 @@ class Source:
 def atomic_path(path: Path) -> Iterator[Path]:
     """A temporary path beside ``path`` to write a file or a folder to; it takes the place of ``path`` on success.
 
-    On any failure nothing is left behind and what stood at ``path`` before is untouched. A folder is only put where
-    there is none, or an empty one.
+    It has the extensions of ``path``, so that whatever goes by them does the same with both. On any failure nothing is
+    left behind and what stood at ``path`` before is untouched. A folder is only put where there is none, or an empty
+    one.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    whole = path.absolute()  # which has a name even if the path is "."
+    temporary = whole.with_name(f".tmp-{os.getpid()}-{whole.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove(temporary)
@@ -166,11 +175,17 @@ def _remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-@contextmanager
-def atomic_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write ``path`` through, packed as its extension says; it appears whole or not at all."""
-    with atomic_path(path) as temporary, _PACKERS.get(path.suffix, _plain)(temporary) as file:
-        yield file
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder; what cannot even be asked for, such as a name that is too long, is none."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def open_to_write(path: Path) -> Any:
+    """A file to write bytes to, packed as its extension says."""
+    return _PACKERS.get(path.suffix, _plain)(path)
 
 
 def _plain(path: Path) -> IO[bytes]:

@@ -19,7 +19,7 @@ class Interner:
     """Gives equal strings equal numbers, counted from 0.
 
     A string is known by two independent 64-bit hashes: one says where in the table to look, the other whether it is the
-    same string. Two of ten million different strings are confused with a probability below one in a billion.
+    same string. Among ten million different strings, two are confused with a probability of three in a million at most.
     """
 
     def __init__(self) -> None:

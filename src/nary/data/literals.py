@@ -27,6 +27,8 @@ def drop_literals(dataset: Dataset) -> Dataset:
 
 
 def _without(table: FactTable, is_literal: npt.NDArray[np.bool_]) -> FactTable:
+    if not len(table):
+        return table
     rows, heads, counts, pairs = [], [], [], []
     for block in table.blocks:
         kept = ~is_literal[block.ids[:, [SUBJECT, OBJECT]]].any(axis=1)

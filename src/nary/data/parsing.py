@@ -12,7 +12,7 @@ import polars as pl
 
 from nary.data.encoding import Columns
 from nary.data.files import MAX_LINE, Source
-from nary.data.formats import parquet
+from nary.data.formats import extension, parquet
 from nary.data.formats.lines import LineError, LineFormat, Record, columns_of
 from nary.data.report import Problem
 
@@ -64,8 +64,8 @@ def _numbered(source: Source, format: LineFormat, first_lines: int | None) -> It
             chunk = b"\n".join(chunk.split(b"\n", count)[:count])
         if not count:
             return
-        if not started and (line := chunk.strip(b"\r\n ").split(b"\n", 1)[0]):
-            format.start(line.decode("utf-8", "replace"))
+        if not started and (line := chunk.lstrip().split(b"\n", 1)[0]):
+            format.start(line.decode("utf-8", "replace"), extension(Path(source.name)))
             started = True
         yield before, chunk
         before += count
@@ -81,7 +81,9 @@ def _parse_chunk(chunk: bytes, start: int, format: LineFormat) -> Part:
         if "\r" in text:
             text = text.replace("\r\n", "\n").removesuffix("\r")
         lines = pl.Series([text]).str.split("\n").explode()
-        right, columns = format.parse_many(lines)
+        right, columns = np.zeros(len(lines), bool), None
+        if len(chunk) <= MAX_LINE or not (lines.str.len_bytes() > MAX_LINE).any():
+            right, columns = format.parse_many(lines)
         if columns is not None:
             part.columns.append(columns)
         rows = np.flatnonzero(~right)
@@ -89,10 +91,10 @@ def _parse_chunk(chunk: bytes, start: int, format: LineFormat) -> Part:
     records: dict[int, Record] = {}
     for row, line in left.items():
         try:
-            if not line.strip():
+            if (record := _parse_line(line, format)) is None:
                 part.blank += 1
             else:
-                records[row] = _parse_line(line, format)
+                records[row] = record
         except LineError as error:
             part.problems.append(Problem(start + row + 1, error.reason, error.message, error.hint))
     if records:
@@ -101,7 +103,14 @@ def _parse_chunk(chunk: bytes, start: int, format: LineFormat) -> Part:
     return part
 
 
-def _parse_line(line: str | bytes, format: LineFormat) -> Record:
+def _parse_line(line: str | bytes, format: LineFormat) -> Record | None:
+    """The fact on a line; None if it is blank."""
+    if len(line) * 4 > MAX_LINE and len(line.encode() if isinstance(line, str) else line) > MAX_LINE:
+        raise LineError(
+            "huge line",
+            f"a line of more than {MAX_LINE:,} bytes",
+            "Facts stand one a line; is this a file of another kind?",
+        )
     if isinstance(line, bytes):
         try:
             line = line.decode().removesuffix("\r")
@@ -110,6 +119,10 @@ def _parse_line(line: str | bytes, format: LineFormat) -> Record:
             raise LineError("not UTF-8", f"not UTF-8: {place}", "Convert the file to UTF-8.") from None
     if "\0" in line:
         raise LineError("NUL character", "the line holds a NUL character", "Is this a text file?")
-    if len(line) > MAX_LINE:
-        raise LineError("huge line", f"a line of {len(line):,} characters", "Is this a file of another kind?")
-    return format.parse(line)
+    if "\r" in line:
+        raise LineError(
+            "carriage return",
+            "a carriage return within the line",
+            "If the lines of this file end in carriage returns, let them end in line feeds instead.",
+        )
+    return format.parse(line) if line.strip() else None

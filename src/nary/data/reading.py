@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nary.data.dataset import SPLITS, Dataset
 from nary.data.encoding import Encoder
-from nary.data.files import Source, shown
+from nary.data.files import Source, is_folder, shown
 from nary.data.formats import LINE_FORMATS, detect, known
 from nary.data.parsing import line_parts, parquet_parts
 from nary.data.report import ReadReport
@@ -33,11 +33,16 @@ def read(
     an error, or are skipped and counted in the dataset's notes with ``on_error="skip"``.
     """
     path = Path(path)
-    inputs = _folder_inputs(path, format) if path.is_dir() else [Input(path, format=format)]
+    folder = is_folder(path)
+    inputs = _folder_inputs(path, format) if folder else [Input(path, format=format)]
     labels = path / "labels.tsv"
     name = "standard input" if str(path) == "-" else path.name.partition(".")[0] or path.name
     dataset, reports = read_files(
-        name, inputs, on_error=on_error, labels=read_labels(labels) if labels.is_file() else None, progress=progress
+        name,
+        inputs,
+        on_error=on_error,
+        labels=read_labels(labels) if folder and labels.is_file() else None,
+        progress=progress,
     )
     return replace(dataset, notes=tuple(str(report) for report in reports if report.skipped))
 
@@ -54,12 +59,10 @@ def read_files(
     if on_error not in ("stop", "skip"):
         raise SettingError(f"on_error is {on_error!r}", "Expected stop or skip.")
     encoder = Encoder()
-    lines: dict[str, int] = {}
-    reports = []
+    reports: list[ReadReport] = []
     for given in inputs:
-        report = _read_one(given, encoder, lines.get(given.split, 0), on_error == "stop", progress)
-        lines[given.split] = lines.get(given.split, 0) + report.lines
-        reports.append(report)
+        before = sum(report.lines for report in reports)
+        reports.append(_read_one(given, encoder, before, on_error == "stop", progress))
     vocabulary, tables = encoder.finish()
     if not tables:
         raise DataError(
@@ -73,7 +76,7 @@ def read_labels(path: Path) -> dict[str, str]:
     """Labels by name, from lines ``name<tab>label`` (further fields are left alone)."""
     labels = {}
     try:
-        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1):
             if line.strip():
                 name, tab, rest = line.partition("\t")
                 if not tab:
@@ -87,7 +90,11 @@ def read_labels(path: Path) -> dict[str, str]:
 def _folder_inputs(folder: Path, format: str | None) -> list[Input]:
     names = {"train": "train", "valid": "valid", "dev": "valid", "test": "test", "context": "context"}
     found: dict[str, Path] = {}
-    for path in sorted(folder.iterdir()):
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError as error:
+        raise DataError(f"cannot be opened: {error.strerror}", "Check its permissions.", str(folder)) from None
+    for path in paths:
         split = names.get(path.name.partition(".")[0])
         if split is None or path.is_dir():
             continue
@@ -108,6 +115,10 @@ def _read_one(given: Input, encoder: Encoder, offset: int, stop: bool, progress:
         name = known(given.format) if given.format else detect(given.path, source.head)
         report = ReadReport(source.name, name)
         if name == "parquet":
+            if source.head and (source.packing or str(given.path) == "-"):
+                raise DataError(
+                    "holds Parquet, which is only read from a plain file", "Unpack it to a file.", source.name
+                )
             parts = parquet_parts(given.path)
         else:
             parts = line_parts(source, LINE_FORMATS[name](), given.first_lines)

@@ -5,6 +5,7 @@ they are kept sorted: equal facts are equal objects with equal hashes. A query i
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -26,6 +27,8 @@ GAP: Final = Gap.GAP
 """The missing element of a query, written ``?``."""
 
 Element: TypeAlias = str | Gap
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Role(Enum):
@@ -57,10 +60,10 @@ class Position:
     def parse(cls, text: str) -> "Position":
         """Read ``"subject"``, ``"value 2"``, ... as printed by ``str``."""
         word, _, number = text.partition(" ")
-        for role in Role:
-            numbered = role in (Role.ATTRIBUTE, Role.VALUE)
-            if word == role.value and number.isdecimal() == numbered and (not numbered or int(number) >= 1):
-                return cls(role, int(number) if numbered else 0)
+        for role in (role for role in Role if role.value == word):
+            position = cls(role, int(number[:9]) if number.isdecimal() else 0)
+            if str(position) == text and bool(position.number) == (role in (Role.ATTRIBUTE, Role.VALUE)):
+                return position
         raise FactError(f"{text!r} is not a position", "Write relation, subject, object, attribute 1, value 1, ...")
 
 
@@ -85,7 +88,7 @@ class _Statement:
     ) -> None:
         pairs = []
         for pair in qualifiers:
-            if isinstance(pair, str) or len(pair) != 2:
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise FactError(f"a qualifier is an (attribute, value) pair, not {pair!r}")
             pairs.append((pair[0], pair[1]))
         for element in (subject, relation, object, *(element for pair in pairs for element in pair)):
@@ -98,6 +101,12 @@ class _Statement:
     def arity(self) -> int:
         """2 + the number of qualifiers."""
         return 2 + len(self.qualifiers)
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether any element is missing."""
+        pairs = (element for pair in self.qualifiers for element in pair)
+        return GAP in (self.subject, self.relation, self.object) or GAP in pairs
 
     def elements(self) -> dict[Position, Element]:
         """Every element by its position: relation, subject, object, attributes, values."""
@@ -138,7 +147,10 @@ def quoted(element: Element, special: str) -> str:
 
 
 def check_label(element: object) -> None:
-    """Refuse what cannot be a label: anything but a string, the empty string, a string with a NUL character."""
+    """Refuse what cannot be a label: anything but a string, the empty string, one with a NUL character or a surrogate.
+
+    Half a surrogate pair is no character, and no file in UTF-8 can hold it.
+    """
     if element is GAP:
         return
     if not isinstance(element, str):
@@ -147,6 +159,8 @@ def check_label(element: object) -> None:
         raise FactError("a label is empty")
     if "\0" in element:
         raise FactError(f"the label {element!r} holds a NUL character")
+    if _SURROGATE.search(element):
+        raise FactError(f"the label {element!r} holds half a surrogate pair, which is no character")
 
 
 class Fact(_Statement):
@@ -163,7 +177,7 @@ class Fact(_Statement):
 
     def __init__(self, subject: str, relation: str, object: str, qualifiers: Iterable[tuple[str, str]] = ()) -> None:
         super().__init__(subject, relation, object, qualifiers)
-        if GAP in self.elements().values():
+        if self.has_gap:
             raise FactError("a fact has no gaps", "Use Query for a fact with a gap.")
 
     @property
@@ -193,7 +207,7 @@ class Query(_Statement):
         self, subject: Element, relation: Element, object: Element, qualifiers: Iterable[tuple[Element, Element]] = ()
     ) -> None:
         super().__init__(subject, relation, object, qualifiers)
-        if GAP not in self.elements().values():
+        if not self.has_gap:
             raise FactError(f"no gap in {self}", "Write ? for the element to fill in.")
 
     @property

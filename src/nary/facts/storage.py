@@ -4,13 +4,18 @@ Files are written in place: a caller that needs them to appear whole or not at a
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nary.errors import DataError
 from nary.facts.table import FIRST_ATTRIBUTE, Block, FactTable
 from nary.facts.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def save_table(table: FactTable, folder: Path) -> None:
@@ -30,30 +35,36 @@ def open_table(folder: Path) -> FactTable:
             Block(np.load(ids, mmap_mode="r"), np.load(str(ids).replace("-ids.npy", "-rows.npy"), mmap_mode="r"))
             for ids in folder.glob("arity-*-ids.npy")
         ]
-        for block in blocks:
-            if block.ids.ndim != 2 or block.ids.shape[0] != block.rows.size or block.ids.shape[1] % 2 == 0:
-                raise ValueError(f"arrays of shapes {block.ids.shape} and {block.rows.shape} do not fit together")
+        _check_blocks(blocks)
         return FactTable(blocks)
     except (OSError, ValueError, EOFError) as error:
         raise DataError(f"damaged table of facts: {error}", file=str(folder)) from None
+
+
+def _check_blocks(blocks: Sequence[Block]) -> None:
+    """Refuse arrays that are no table. Only the last place of each block is read: places ascend without holes."""
+    for ids, rows in ((block.ids, block.rows) for block in blocks):
+        if ids.dtype.str[1:] != "i4" or rows.dtype.str[1:] != "i8":
+            raise ValueError(f"arrays of {ids.dtype} and {rows.dtype}, not int32 and int64")
+        if ids.ndim != 2 or rows.shape != ids.shape[:1] or ids.shape[1] < FIRST_ATTRIBUTE or ids.shape[1] % 2 == 0:
+            raise ValueError(f"arrays of shapes {ids.shape} and {rows.shape} do not fit together")
+    if sum(map(len, blocks)) != max((int(block.rows[-1]) + 1 for block in blocks if len(block)), default=0):
+        raise ValueError("facts are missing")
 
 
 def save_table_parquet(table: FactTable, path: Path) -> None:
     """Write ``table`` as one Parquet file of ids, a fact a row, in the order the facts came in."""
     import polars as pl
 
-    parts = []
+    parts = [pl.DataFrame(schema={**_parquet_schema(), "row": pl.Int64()})]
     for block in table.blocks:
-        frame = pl.DataFrame(block.ids[:, :FIRST_ATTRIBUTE], ["relation", "subject", "object"]).with_columns(
-            row=pl.Series(block.rows)
-        )
+        frame = pl.DataFrame(block.ids[:, :FIRST_ATTRIBUTE], ["relation", "subject", "object"])
         for name, ids in (("attributes", block.attributes), ("values", block.values)):
             as_lists = pl.Series(name, np.ascontiguousarray(ids)).arr.to_list() if block.qualifiers else None
             empty = pl.Series(name, [[]], dtype=pl.List(pl.Int32)).new_from_index(0, len(block))
             frame = frame.with_columns(empty if as_lists is None else as_lists)
-        parts.append(frame)
-    frame = pl.concat(parts) if parts else pl.DataFrame(schema={"row": pl.Int64})
-    frame.sort("row").drop("row").write_parquet(path)
+        parts.append(frame.with_columns(row=pl.Series(block.rows)))
+    pl.concat(parts).sort("row").drop("row").write_parquet(path)
 
 
 def load_table_parquet(path: Path) -> FactTable:
@@ -61,18 +72,22 @@ def load_table_parquet(path: Path) -> FactTable:
     import polars as pl
 
     try:
-        frame = pl.read_parquet(path)
-        if not frame.height:
-            return FactTable([])
-        counts = frame["attributes"].list.len().to_numpy()
-        pairs = frame.select(
-            pl.col(name).list.explode(keep_nulls=False, empty_as_null=False) for name in ("attributes", "values")
-        )
-        return FactTable.from_columns(
-            frame.select("relation", "subject", "object").to_numpy(), counts.astype(np.int64), pairs.to_numpy()
-        )
-    except (OSError, pl.exceptions.PolarsError) as error:
+        frame = pl.read_parquet(path, glob=False)
+        if frame.schema != _parquet_schema() or any(frame.null_count().row(0)):
+            raise ValueError(f"it has the columns {', '.join(frame.columns)}, of other types or with holes")
+        counts = frame["attributes"].list.len().to_numpy().astype(np.int64)
+        pairs = frame.select("attributes", "values").filter(counts > 0).explode("attributes", "values")
+        heads = frame.select("relation", "subject", "object").to_numpy()
+        return FactTable.from_columns(heads, counts, pairs.to_numpy())
+    except (OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise DataError(f"not a Parquet table of facts: {error}", file=str(path)) from None
+
+
+def _parquet_schema() -> "dict[str, pl.DataType]":
+    import polars as pl
+
+    heads: dict[str, pl.DataType] = {name: pl.Int32() for name in ("relation", "subject", "object")}
+    return {**heads, "attributes": pl.List(pl.Int32), "values": pl.List(pl.Int32)}
 
 
 def save_vocabulary(vocabulary: Vocabulary, path: Path) -> None:

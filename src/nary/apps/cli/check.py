@@ -18,7 +18,7 @@ def check(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if the data are not clean.")] = False,
     format: Format = None,
     on_error: OnErrorOption = OnError.stop,
-    json: Json = False,
+    as_json: Json = False,
 ) -> None:
     """Look for what makes scores misleading: facts of valid or test that train gives away, duplicates, entities and
     relations that train never mentions, and labels that look like mistakes.
@@ -27,9 +27,9 @@ def check(
     """
     from nary.data.audit import audit
 
-    dataset = open_data(data, format, on_error, quiet=json)
+    dataset = open_data(data, format, on_error, quiet=as_json)
     found = audit(dataset)
-    print_json(found.as_dict()) if json else _print(dataset, found)
+    print_json(found.as_dict()) if as_json else _print(dataset, found)
     if strict and not found.clean:
         raise typer.Exit(1)
 

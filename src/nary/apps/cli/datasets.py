@@ -11,7 +11,7 @@ from nary.apps.cli.output import print_json, print_table, progress_bar
 
 def datasets(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", show_default=False, help="A dataset to look at.")
+        str | None, typer.Argument(metavar="NAME", show_default=False, help="A dataset to look at.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -25,15 +25,17 @@ def datasets(
     from nary.data.catalogue.describe import describe, overview
 
     if name is None:
-        found = overview()
-        print_json(found) if json else _print_overview(found)
+        _show_all(overview(), json)
+    else:
+        with progress_bar(f"Reading {name}", show=not json) as progress:
+            described = describe(name, progress)
+        _show_one(described, json)
+
+
+def _show_all(found: Sequence[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        print_json(found)
         return
-    with progress_bar(f"Reading {name}", show=not json) as progress:
-        described = describe(name, progress)
-    print_json(described) if json else _print_described(described)
-
-
-def _print_overview(found: Sequence[dict[str, Any]]) -> None:
     rows = []
     for one in found:
         facts = sum(one["facts"].values()) if one["facts"] else None
@@ -43,7 +45,10 @@ def _print_overview(found: Sequence[dict[str, Any]]) -> None:
     print_table("Datasets", ["name", "facts", "entities", "relations", "arities", "here", "what it is"], rows)
 
 
-def _print_described(one: dict[str, Any]) -> None:
+def _show_one(one: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(one)
+        return
     typer.secho(f"{one['name']}: {one['description']}", bold=True)
     notes = one["notes"]
     if not one["complete"]:

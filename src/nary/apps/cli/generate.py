@@ -20,7 +20,7 @@ def generate(
     max_arity: Annotated[int, typer.Option("--max-arity", metavar="N", help="The highest arity.")] = 6,
     noise: Annotated[float, typer.Option("--noise", metavar="SHARE", help="The share that follows no rule.")] = 0.1,
     seed: Seed = 0,
-    json: Json = False,
+    as_json: Json = False,
 ) -> None:
     """Invent facts for trying things out: distinct facts of every arity, with a hidden structure that a model can
     learn. Equal settings give equal facts on every machine.
@@ -32,11 +32,11 @@ def generate(
     from nary.data.writing import write
 
     dataset = generator.generate(facts, entities, relations, max_arity, noise, seed)
-    with progress_bar("Writing", show=not json) as progress:
-        files = write(dataset, out, progress=progress)
+    with progress_bar("Writing", show=not as_json) as progress:
+        write(dataset, out, progress=progress)
     found = counts(dataset)
-    if json:
-        print_json({**found, "seed": seed, "files": [str(file) for file in files]})
+    if as_json:
+        print_json({**found, "seed": seed, "out": str(out)})
         return
     rows = [["facts", len(dataset.train)], ["entities", found["entities"]], ["relations", found["relations"]]]
     print_table(str(out), ["", "number"], rows + [[f"arity {arity}", n] for arity, n in found["arities"].items()])

@@ -2,22 +2,32 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from nary import __version__
+from nary.apps.cli.check import check
+from nary.apps.cli.convert import convert
+from nary.apps.cli.datasets import datasets
+from nary.apps.cli.demo import demo
+from nary.apps.cli.generate import generate
 from nary.apps.cli.output import print_error
+from nary.apps.cli.split import split
+from nary.apps.cli.stats import stats
 from nary.errors import NaryError, SettingError
 
 app = typer.Typer(
     name="nary",
     help="Link prediction on n-ary facts: triples with any number of qualifiers.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # typer exports only this subclass of it
+
+for command in (demo, datasets, stats, check, convert, split, generate):
+    app.command()(command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -35,11 +45,19 @@ def _root(
     pass
 
 
+def _check_arguments(arguments: Sequence[str]) -> None:
+    """Refuse what is not UTF-8, such as some names of files: neither messages nor JSON could repeat it."""
+    for argument in arguments:
+        if any("\ud800" <= character <= "\udfff" for character in argument):
+            raise SettingError(f"the argument {argument!r} is not UTF-8", "Rename the file it means.")
+
+
 def main() -> None:
     """Run a command: exit code 0, 1 when a check failed, 2 for bad input; no traceback for a user's mistake."""
     as_json = "--json" in sys.argv
     try:
-        code = app(standalone_mode=False)
+        _check_arguments(sys.argv[1:])
+        code = app(args=sys.argv[1:] or ["--help"], standalone_mode=False)
         sys.stdout.flush()
     except NaryError as error:
         print_error(error, as_json)

@@ -1,11 +1,15 @@
 """Opening the DATA of a command: with a progress bar, and with what there is to know about it on standard error."""
 
+from typing import TYPE_CHECKING
+
 from nary.apps.cli.options import OnError
 from nary.apps.cli.output import notice, progress_bar
-from nary.data.dataset import Dataset
+
+if TYPE_CHECKING:
+    from nary.data.dataset import Dataset
 
 
-def open_data(data: str, format: str | None, on_error: OnError, quiet: bool) -> Dataset:
+def open_data(data: str, format: str | None, on_error: OnError, quiet: bool) -> "Dataset":
     """The dataset that ``data`` means; ``quiet`` leaves the progress bar out."""
     from nary.data.load import resolve
 

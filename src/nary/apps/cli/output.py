@@ -38,7 +38,9 @@ def print_table(title: str, header: Iterable[str], rows: Iterable[Iterable[objec
     from rich.table import Table
 
     cells = [list(row) for row in rows]
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    if title:
+        typer.secho(title, bold=True)  # a table's own title would be broken at the width of the table
+    table = Table(box=None, pad_edge=False)
     for i, name in enumerate(header):
         numeric = all(isinstance(row[i], int | float | None) for row in cells)
         table.add_column(name, justify="right" if numeric else "left", overflow="fold")

@@ -13,7 +13,13 @@ from nary.apps.cli.output import notice, print_json, print_table, progress_bar
 def split(
     data: Data,
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", show_default=False, help="A new folder for train, valid and test.")
+        Path,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            show_default=False,
+            help="A new folder for train, valid and test, or a .jsonl or .parquet file, with all splits.",
+        ),
     ],
     valid: Annotated[float, typer.Option("--valid", metavar="SHARE", help="The share of valid.")] = 0.1,
     test: Annotated[float, typer.Option("--test", metavar="SHARE", help="The share of test.")] = 0.1,
@@ -26,7 +32,7 @@ def split(
     ] = False,
     format: Format = None,
     on_error: OnErrorOption = OnError.stop,
-    json: Json = False,
+    as_json: Json = False,
 ) -> None:
     """Divide facts into train, valid and test, after pooling the splits they may have. Equal facts stay in one split,
     and every entity and relation of valid and test also occurs in train.
@@ -37,14 +43,14 @@ def split(
     from nary.data.statistics import counts
     from nary.data.writing import write
 
-    dataset = open_data(data, format, on_error, quiet=json)
+    dataset = open_data(data, format, on_error, quiet=as_json)
     divided = split_dataset(dataset, (valid, test), seed, keep_primary_together=separate_primary)
     notice(divided.notes[-1])
-    with progress_bar("Writing", show=not json) as progress:
-        files = write(divided, out, folder=True, progress=progress)
-    if json:
-        print_json({**counts(divided), "seed": seed, "files": [str(file) for file in files]})
+    with progress_bar("Writing", show=not as_json) as progress:
+        write(divided, out, progress=progress)
+    sizes = {name: len(divided.splits.get(name, ())) for name in ("train", "valid", "test")}
+    if as_json:
+        print_json({**counts(divided), "facts": sizes, "seed": seed, "out": str(out)})
         return
-    total = len(dataset.facts)
-    rows = [[name, len(table), f"{len(table) / total:>6.1%}"] for name, table in divided.splits.items()]
+    rows = [[name, size, f"{size / len(dataset.facts):>6.1%}"] for name, size in sizes.items()]
     print_table(str(out), ["split", "facts", "share"], rows)

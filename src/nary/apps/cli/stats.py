@@ -20,7 +20,7 @@ def stats(
     ] = None,
     format: Format = None,
     on_error: OnErrorOption = OnError.stop,
-    json: Json = False,
+    as_json: Json = False,
 ) -> None:
     """Count facts, entities and relations, and show arities, qualifiers and what occurs most often.
 
@@ -28,13 +28,13 @@ def stats(
     """
     from nary.data.statistics import statistics
 
-    found = statistics(open_data(data, format, on_error, quiet=json))
+    found = statistics(open_data(data, format, on_error, quiet=as_json))
     if plot is not None:
         from nary.apps.plots import plot_statistics
 
         plot_statistics(found, plot)
         notice(f"drew {plot}")
-    print_json(found.as_dict()) if json else _print(found)
+    print_json(found.as_dict()) if as_json else _print(found)
 
 
 def _print(found: "Statistics") -> None:

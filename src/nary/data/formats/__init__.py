@@ -3,7 +3,7 @@
 import json
 from pathlib import PurePath
 
-from nary.data.files import PACKED
+from nary.data.files import PACKED, shown
 from nary.data.formats import parquet
 from nary.data.formats.jsonl import JsonLines
 from nary.data.formats.lines import LineFormat
@@ -18,7 +18,7 @@ LINE_FORMATS: dict[str, type[LineFormat]] = {
 NAMES = (*LINE_FORMATS, "parquet")
 """The names of all formats."""
 
-_BY_EXTENSION = {
+BY_EXTENSION = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
@@ -34,7 +34,7 @@ def extension(path: PurePath) -> str:
 
 def by_extension(path: PurePath) -> str | None:
     """The format the name of a file tells, if it does."""
-    return _BY_EXTENSION.get(extension(path))
+    return BY_EXTENSION.get(extension(path))
 
 
 def known(name: str) -> str:
@@ -50,20 +50,20 @@ def detect(path: PurePath, head: bytes) -> str:
     if head.startswith(parquet.MAGIC):
         return "parquet"
     if told == "parquet":
-        raise DataError("is not a Parquet file", "Check the file, or give its format with --format.", str(path))
+        raise DataError("is not a Parquet file", "Check the file, or give its format with --format.", shown(path))
     line = _first_line(head)
+    if _is_roles(line):
+        return "wikipeople-roles"
+    if told == "hyper-relational" and not _is_json(line):
+        return told  # an entity may start with a bracket
     if line.startswith("["):
         raise DataError(
             "holds a JSON array",
             'Write one JSON object a line: {"subject": ..., "relation": ..., "object": ...}',
-            str(path),
-            1,
+            shown(path),
         )
     if line.startswith("{") or told == "jsonl":
         return _json_kind(line)
-    first = line.split("\t")[0].split("/")
-    if any(role.endswith("_h") for role in first) and any(role.endswith("_t") for role in first):
-        return "wikipeople-roles"
     return "hyper-relational"
 
 
@@ -72,12 +72,29 @@ def _first_line(head: bytes) -> str:
     return next((line for line in text.split("\n") if line.strip()), "").strip()
 
 
+def _is_roles(line: str) -> bool:
+    joined, tab, _ = line.partition("\t")
+    roles = joined.split("/")
+    return bool(tab) and any(role.endswith("_h") and f"{role[:-2]}_t" in roles for role in roles)
+
+
+def _is_json(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), list | dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 def _json_kind(line: str) -> str:
     try:
         keys = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return "jsonl"
-    if not isinstance(keys, dict) or "qualifiers" in keys:
+    if not isinstance(keys, dict):
+        return "jsonl"
+    if {"N", "relation", "subject", "object"} <= keys.keys():
+        return "gran"
+    if "qualifiers" in keys:
         return "jsonl"
     if any(key.endswith("_h") for key in keys) and any(key.endswith("_t") for key in keys):
         return "wikipeople"

@@ -19,7 +19,8 @@ from nary.errors import did_you_mean
 KEYS = ("subject", "relation", "object", "qualifiers", "split")
 _EXAMPLE = '{"subject": "s", "relation": "r", "object": "o", "qualifiers": [["attribute", "value"]]}'
 
-_LABEL = r'"[^"\\\x00-\x1f]+"'
+_ANY = r'[^"\\\x00-\x1f]'
+_LABEL = rf'"(?:[^"\\\x00-\x1f?]{_ANY}*|\?{_ANY}+)"'  # anything but a lone question mark
 _PAIR = rf"\[{_LABEL}, ?{_LABEL}\]"
 _TRIPLE = rf'"subject": ?{_LABEL}, ?"relation": ?{_LABEL}, ?"object": ?{_LABEL}'
 _USUAL = rf'^\{{{_TRIPLE}, ?"qualifiers": ?\[(?:{_PAIR}(?:, ?{_PAIR})*)?\]'
@@ -49,8 +50,7 @@ class JsonLines(LineFormat):
     def parse_many(self, lines: pl.Series) -> tuple[npt.NDArray[np.bool_], Columns | None]:
         """Take the lines with the usual keys in the usual order and no escapes: those can be cut at their quotes."""
         named = bool(lines.str.contains('"split"', literal=True).any())
-        usual = lines.str.contains(_USUAL + (_SPLIT if named else "") + r"\}$")
-        right = (usual & ~lines.str.contains('"?"', literal=True)).to_numpy()
+        right = lines.str.contains(_USUAL + (_SPLIT if named else "") + r"\}$").to_numpy()
         rows = np.flatnonzero(right)
         if not rows.size:
             return right, None
@@ -72,6 +72,8 @@ def parse_object(line: str) -> dict[str, Any]:
         raise LineError(
             "bad JSON", f"not JSON: {error.msg} at character {error.colno}", f"Expected: {_EXAMPLE}"
         ) from None
+    except ValueError:  # from int, which does not take thousands of digits
+        raise LineError("bad JSON", "not a fact: a number of very many digits", f"Expected: {_EXAMPLE}") from None
     except RecursionError:
         raise LineError("bad JSON", "not a fact: nested too deeply", f"Expected: {_EXAMPLE}") from None
     if not isinstance(found, dict):

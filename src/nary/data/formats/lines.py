@@ -42,8 +42,8 @@ class LineFormat:
 
     name: str
 
-    def start(self, line: str) -> None:
-        """Learn from the first line that is not blank, such as which separator the file uses."""
+    def start(self, line: str, extension: str) -> None:
+        """Learn from the first line that is not blank, and the file's extension, such as which separator it uses."""
 
     def parse(self, line: str) -> Record:
         """Read one line exactly, or raise :class:`LineError`."""

@@ -25,12 +25,12 @@ _ROWS = 1 << 17
 def read_parquet(path: Path) -> Iterator[tuple[Columns, int, list[tuple[int, str, str]]]]:
     """Facts of a file, a part at a time: the good ones, the number of rows, and (row, reason, message) of the bad."""
     try:
-        frame = pl.scan_parquet(path)
+        frame = pl.scan_parquet(path, glob=False)
         _check_schema(dict(frame.collect_schema()), path)
         rows = frame.select(pl.len()).collect().item()
         for start in range(0, rows, _ROWS):
             yield _columns(frame.slice(start, _ROWS).collect())
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"cannot be read as Parquet: {reason}", "Get the file again.", str(path)) from None
 
@@ -87,8 +87,8 @@ def _problems(part: pl.DataFrame) -> list[tuple[int, str, str]]:
     return [found[row] for row in sorted(found)]
 
 
-def write_parquet(splits: Mapping[str, FactTable], vocabulary: Vocabulary, path: Path, with_split: bool) -> None:
-    """Write facts by name, in the order they came in."""
+def write_parquet(splits: Mapping[str | None, FactTable], vocabulary: Vocabulary, path: Path) -> None:
+    """Write facts by name, in the order they came in; each with the name of its split, unless that is None."""
     entities, relations = pl.Series(vocabulary.entities), pl.Series(vocabulary.relations)
     frames = []
     for split, table in splits.items():
@@ -114,7 +114,7 @@ def write_parquet(splits: Mapping[str, FactTable], vocabulary: Vocabulary, path:
                 )
             )
         frame = pl.concat(parts).sort("row").drop("row")
-        frames.append(frame.with_columns(split=pl.lit(split)) if with_split else frame)
+        frames.append(frame if split is None else frame.with_columns(split=pl.lit(split)))
     try:
         pl.concat(frames).write_parquet(path)
     except pl.exceptions.PolarsError as error:

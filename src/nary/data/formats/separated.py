@@ -18,10 +18,12 @@ class HyperRelational(LineFormat):
     """
 
     name = "hyper-relational"
+    separator = "\t"
 
-    def start(self, line: str) -> None:
-        """The separator is the tab if the first line has one, otherwise the comma."""
-        self.separator = "\t" if "\t" in line else ","
+    def start(self, line: str, extension: str) -> None:
+        """The separator is the tab, in .csv files the comma; if the first line has only the other, it is the other."""
+        usual, other = ",\t" if extension == ".csv" else "\t,"
+        self.separator = usual if usual in line or other not in line else other
 
     def parse(self, line: str) -> Record:
         """Read one line exactly."""
@@ -67,10 +69,11 @@ class Tuples(LineFormat):
     """
 
     name = "tuples"
+    separator = "\t"
     leading = 0
     """Fields before the relation."""
 
-    def start(self, line: str) -> None:
+    def start(self, line: str, extension: str) -> None:
         """The separator is the tab if the first line has one, otherwise the space."""
         self.separator = "\t" if "\t" in line else " "
 
@@ -107,6 +110,10 @@ class NumberedTuples(Tuples):
     leading = 1
 
 
+_BLANK = r"[\s\x1c-\x1f]"
+"""What :meth:`str.strip` takes for white space."""
+
+
 def _with_attributes(names: pl.Series, counts: npt.NDArray[np.int64]) -> pl.Series:
     """Put before each value its attribute: the k-th of a fact is named ``<relation>_<k>``."""
     number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -118,8 +125,8 @@ def _with_attributes(names: pl.Series, counts: npt.NDArray[np.int64]) -> pl.Seri
 
 
 def _unusual(lines: pl.Series, separator: str, also: str = "") -> npt.NDArray[np.bool_]:
-    """Lines with an empty field, a field ``?``, a NUL character or one of ``also``."""
-    return lines.str.contains(rf"(?:^|{separator})\??(?:{separator}|$)|[\x00{also}]").to_numpy()
+    """Blank lines, and those with an empty field, a field ``?``, a NUL, a carriage return or one of ``also``."""
+    return lines.str.contains(rf"(?:^|{separator})\??(?:{separator}|$)|[\x00\r{also}]|^{_BLANK}*$").to_numpy()
 
 
 def _separated(separator: str) -> str:

@@ -78,4 +78,4 @@ def _expand(attributes: dict[str, object]) -> list[tuple[object, object]]:
 
 def _check_arity(stated: object, pairs: Sequence[tuple[object, object]]) -> None:
     if stated is not None and stated != 2 + len(pairs):
-        raise LineError("wrong arity", f"N is {stated}, but the fact has arity {2 + len(pairs)}")
+        raise LineError("wrong arity", f"N is {stated!r}, but the fact has arity {2 + len(pairs)}")

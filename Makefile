@@ -1,0 +1,35 @@
+# Needs nothing but Python 3.11+ and make: the environment is made in .venv the first time.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint types imports clean
+
+demo: .venv/demo
+	$(BIN)/nary demo
+
+test: .venv/dev
+	$(BIN)/pytest -n auto -m "not slow"
+
+lint: .venv/dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: .venv/dev
+	$(BIN)/mypy
+
+imports: .venv/dev
+	$(BIN)/lint-imports
+
+clean:
+	rm -rf .venv dist build
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/demo: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots]'
+	touch $@
+
+.venv/dev: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@

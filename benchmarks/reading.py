@@ -1,0 +1,125 @@
+"""Reading facts, measured against bare Python doing the least that any reader must do, in turns in one run.
+
+    python benchmarks/reading.py [--facts 1000000] [--entities 100000] [--rounds 3] [--json]
+
+Part one reads generated JSON Lines into a FactTable, against parsing the same lines with orjson alone; memory is the peak
+above the imports, in a process of its own. Part two loads jf17k by name (it needs NARY_DATA_HOME), checksums included,
+first without and then with the cached table, against reading its bytes and splitting its lines.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+
+from nary.data.generator import generate
+from nary.data.load import load
+from nary.data.reading import read
+from nary.data.writing import write
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long ``work`` takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def parse_bare(path: Path) -> None:
+    """Parse every line and forget it."""
+    loads = orjson.loads
+    with path.open("rb") as file:
+        for line in file:
+            loads(line)
+
+
+def split_bare(folder: Path) -> None:
+    """Read and split every line of jf17k."""
+    for name in ("train.txt", "test.txt"):
+        [line.split("\t") for line in (folder / name).read_text().split("\n")]
+
+
+def peak_bytes(path: Path) -> int:
+    """The peak memory that reading ``path`` adds to the imports, in a process of its own."""
+    return int(subprocess.run([sys.executable, __file__, "--peak", path], check=True, capture_output=True).stdout)
+
+
+def print_peak(path: Path) -> None:
+    """What :func:`peak_bytes` runs."""
+    before = _high_water()
+    read(path)
+    print(_high_water() - before)
+
+
+def _high_water() -> int:
+    # not getrusage: its peak starts at that of the process that started this one
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(status.partition("VmHWM:")[2].split()[0])
+
+
+def measure_json_lines(facts: int, entities: int, rounds: int) -> dict[str, float]:
+    """Part one."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "facts.jsonl"
+        write(generate(facts, entities), path)
+        times = [(seconds(lambda: parse_bare(path)), seconds(lambda: read(path))) for _ in range(rounds)]
+        return {
+            "facts": facts,
+            "bare_seconds": statistics.median(bare for bare, _ in times),
+            "seconds": statistics.median(own for _, own in times),
+            "ratio": statistics.median(own / bare for bare, own in times),
+            "bytes_per_fact": peak_bytes(path) / facts,
+        }
+
+
+def measure_by_name(rounds: int) -> dict[str, float]:
+    """Part two."""
+    folder = Path(os.environ["NARY_DATA_HOME"]) / "jf17k"
+    times = []
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as cache:
+            os.environ["NARY_CACHE_HOME"] = cache
+            bare = seconds(lambda: split_bare(folder))
+            times.append((bare, seconds(lambda: load("jf17k")), seconds(lambda: load("jf17k"))))
+    return {
+        "bare_seconds": statistics.median(bare for bare, _, _ in times),
+        "seconds": statistics.median(cold for _, cold, _ in times),
+        "cached_seconds": statistics.median(cached for _, _, cached in times),
+        "ratio": statistics.median(cold / bare for bare, cold, _ in times),
+        "cached_ratio": statistics.median(cached / bare for bare, _, cached in times),
+    }
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--facts", type=int, default=1_000_000)
+    parser.add_argument("--entities", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--peak", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.peak:
+        print_peak(options.peak)
+        return
+    found = {"json_lines": measure_json_lines(options.facts, options.entities, options.rounds)}
+    if "NARY_DATA_HOME" in os.environ:
+        found["jf17k"] = measure_by_name(options.rounds)
+    if options.json:
+        print(orjson.dumps(found).decode())
+        return
+    for part, figures in found.items():
+        print(part)
+        for name, value in figures.items():
+            print(f"  {name:16} {value:,.3f}")
+
+
+if __name__ == "__main__":
+    main()

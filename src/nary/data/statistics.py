@@ -1,0 +1,119 @@
+"""What a dataset is like: how many facts of which arity, which relations, how often entities occur."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nary.data.dataset import Dataset
+from nary.facts import FactTable
+from nary.facts.table import RELATION
+
+_TOP = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """``counts`` as :func:`counts` gives them, and beyond them; names come with the most frequent first.
+
+    ``degrees`` holds the number of facts that mention each entity, by entity id; ``labels`` what to show people for
+    names that have a label.
+    """
+
+    counts: dict[str, Any]
+    primary_relations: int
+    attributes: int
+    qualifiers: dict[str, Any]
+    top_relations: list[tuple[str, int]]
+    degree: dict[str, float]
+    degrees: npt.NDArray[np.int64] = field(repr=False)
+    labels: Mapping[str, str] = field(repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As ``nary stats --json`` prints it."""
+        return {
+            **self.counts,
+            "primary_relations": self.primary_relations,
+            "attributes": self.attributes,
+            "qualifiers": self.qualifiers,
+            "top_relations": self.top_relations,
+            "degree": self.degree,
+        }
+
+
+def counts(dataset: Dataset) -> dict[str, Any]:
+    """Facts per split, entities, relations, and facts of each arity over all splits."""
+    arities = dataset.facts.arities
+    return {
+        "name": dataset.name,
+        "facts": {split: len(table) for split, table in dataset.splits.items()},
+        "entities": len(dataset.vocabulary.entities),
+        "relations": len(dataset.vocabulary.relations),
+        "higher_arity": sum(n for arity, n in arities.items() if arity > 2),
+        "arities": {str(arity): n for arity, n in arities.items()},
+    }
+
+
+def statistics(dataset: Dataset) -> Statistics:
+    """Describe all splits of ``dataset`` together."""
+    facts, names = dataset.facts, dataset.vocabulary.relations
+    primary = _occurrences([block.ids[:, RELATION] for block in facts.blocks], len(names))
+    attributes = _occurrences([block.attributes for block in facts.blocks], len(names))
+    with_qualifiers = sum(len(block) for block in facts.blocks if block.qualifiers)
+    degrees = _degrees(facts, len(dataset.vocabulary.entities))
+    size = max(len(facts), 1)
+    return Statistics(
+        counts=counts(dataset),
+        primary_relations=int(np.count_nonzero(primary)),
+        attributes=int(np.count_nonzero(attributes)),
+        qualifiers={
+            "facts_with": with_qualifiers,
+            "share": with_qualifiers / size,
+            "per_fact_mean": int(attributes.sum()) / size,
+            "top_attributes": _most_frequent(attributes, names),
+        },
+        top_relations=_most_frequent(primary, names),
+        degree=_summary(degrees),
+        degrees=degrees,
+        labels=dataset.vocabulary.labels,
+    )
+
+
+def _occurrences(ids: Sequence[npt.NDArray[np.int32]], size: int) -> npt.NDArray[np.int64]:
+    """How often each id occurs in the arrays."""
+    total = np.zeros(size, np.int64)
+    for own in ids:
+        total += np.bincount(own.ravel(), minlength=size)
+    return total
+
+
+def _degrees(facts: FactTable, size: int) -> npt.NDArray[np.int64]:
+    """The number of facts that mention each entity; a fact that mentions it twice is still one fact."""
+    mentioned = []
+    for block in facts.blocks:
+        entities = np.sort(block.entities, axis=1)
+        first = np.ones(entities.shape, bool)
+        first[:, 1:] = entities[:, 1:] != entities[:, :-1]
+        mentioned.append(entities[first])
+    return _occurrences(mentioned, size)
+
+
+def _most_frequent(occurrences: npt.NDArray[np.int64], names: Sequence[str]) -> list[tuple[str, int]]:
+    """The most frequent names; of equally frequent ones the alphabetically first, since ids are sorted by name."""
+    order = np.argsort(-occurrences, kind="stable")[:_TOP]
+    return [(names[i], int(occurrences[i])) for i in order if occurrences[i]]
+
+
+def _summary(degrees: npt.NDArray[np.int64]) -> dict[str, float]:
+    if not len(degrees):
+        return dict.fromkeys(("min", "median", "mean", "p90", "max", "once"), 0)
+    return {
+        "min": int(degrees.min()),
+        "median": float(np.median(degrees)),
+        "mean": float(degrees.mean()),
+        "p90": float(np.percentile(degrees, 90)),
+        "max": int(degrees.max()),
+        "once": int(np.count_nonzero(degrees == 1)),
+    }

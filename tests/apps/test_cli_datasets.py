@@ -1,0 +1,121 @@
+"""The command ``nary datasets``."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from nary.apps.cli.datasets import datasets
+from nary.data.catalogue import names
+from nary.errors import DatasetError
+
+app = typer.Typer()
+app.command()(datasets)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner(env={"COLUMNS": "200"}).invoke(app, arguments)
+
+
+def run_json(*arguments: str) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data home without data."""
+    monkeypatch.setenv("NARY_DATA_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_the_list_as_json(empty: Path) -> None:
+    found = {one["name"]: one for one in run_json()}
+    assert tuple(found) == names()
+    assert found["jf17k"] == {
+        "name": "jf17k",
+        "facts": {"train": 76_379, "test": 24_568},
+        "entities": 28_645,
+        "relations": 501,
+        "higher_arity": 46_320,
+        "arities": [2, 3, 4, 5, 6],
+        "here": False,
+        "complete": True,
+        "description": found["jf17k"]["description"],
+    }
+    assert found["nobel"]["here"]
+    assert found["nobel"]["arities"] == list(range(2, 9))
+    assert found["wd50k_33"]["facts"]["valid"] == 10_568  # what the files hold, not the slip of the publication
+
+
+def test_the_list_for_people(empty: Path) -> None:
+    result = run()
+    assert result.exit_code == 0
+    lines = {line.split()[0]: line for line in result.stdout.splitlines() if line.strip()}
+    assert set(names()) <= set(lines)
+    assert "100,947" in lines["jf17k"]
+    assert "2–6" in lines["jf17k"]
+    assert "2, 4, 5" in lines["fb-auto"]
+    assert " no " in lines["fb-auto"]
+    assert " yes " in lines["nobel"]
+
+
+def test_one_dataset_as_json() -> None:
+    found = run_json("nobel")
+    assert found["name"] == "nobel"
+    assert list(found["facts"]) == ["train", "valid", "test"]
+    assert sum(found["arities"].values()) == sum(found["facts"].values())
+    assert found["higher_arity"] == sum(n for arity, n in found["arities"].items() if arity != "2")
+    assert found["complete"] is True
+    assert (found["published"], found["differences"], found["files"], found["folder"]) == ({}, [], [], None)
+    assert found["licence"] == "CC0"
+
+
+def test_one_dataset_for_people() -> None:
+    result = run("nobel")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("nobel: ")
+    assert "train facts" in result.stdout
+    assert "licence: CC0" in result.stdout
+
+
+def test_an_unknown_dataset() -> None:
+    result = run("nobell")
+    assert isinstance(result.exception, DatasetError)
+    assert "nobel" in str(result.exception.hint)
+
+
+def test_files_that_are_not_here(empty: Path) -> None:
+    result = run("jf17k")
+    assert isinstance(result.exception, DatasetError)
+    assert str(empty / "jf17k" / "train.txt") in str(result.exception.hint)
+
+
+@pytest.mark.benchmark_data
+def test_counts_beside_the_published_ones(benchmark_data: Path) -> None:
+    result = run("fb-auto")
+    assert result.exit_code == 0
+    counts = {line.split("  ")[0]: line.split()[-2:] for line in result.stdout.splitlines()}
+    assert counts["train facts"] == ["6,778", "6,778"]
+    assert counts["relations"] == ["13", "8"]
+    assert counts["entities"] == ["3,388", "–"]
+    assert "by arity: 2: 3,786, 4: 215, 5: 7,212" in result.stdout
+    assert "relations differ from the published count: the paper counts the 8 primary relations" in result.stdout
+
+
+@pytest.mark.benchmark_data
+def test_incompleteness_is_loud(benchmark_data: Path) -> None:
+    found = run_json("wikipeople")
+    assert found["complete"] is False
+    assert found["facts"]["train"] == 294_439
+    assert found["published"]["facts"]["train"] == 305_725
+    assert "INCOMPLETE: 11,286" in found["notes"][0]
+    assert {difference["count"] for difference in found["differences"]} == {"facts", "entities", "relations"}
+    coloured = CliRunner().invoke(app, ["wikipeople"], color=True).stdout
+    assert "\x1b[31m\x1b[1mINCOMPLETE: 11,286" in coloured
+    assert "INCOMPLETE" in next(line for line in run().stdout.splitlines() if line.startswith("wikipeople "))

@@ -1,0 +1,114 @@
+"""``nary show``."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from nary.apps.cli.main import main
+
+QUERY = "Ada | wrote | ? | year: 1843"
+
+
+class Outcome(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def show(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Run the command as the shell does."""
+
+    def run(*arguments: str | Path) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["nary", "show", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit:
+            main()
+        return Outcome(exit.value.code, *capsys.readouterr())  # type: ignore[arg-type]
+
+    return run
+
+
+def test_vertices_and_edges_for_people(show: Callable[..., Outcome]) -> None:
+    found = show(QUERY)
+    assert found.code == 0
+    rows = [line.split() for line in found.out.splitlines()]
+    assert ["object", "?"] in rows
+    assert ["value", "1", "1843"] in rows
+    assert ["subject", "relation", "1", "Ada", "–", "wrote"] in rows
+    assert ["attribute", "1", "value", "1", "4", "year", "–", "1843"] in rows
+    assert found.err == ""
+
+
+def test_vertices_and_edges_for_machines(show: Callable[..., Outcome]) -> None:
+    assert show(QUERY, "--json").json == {
+        "fact": QUERY,
+        "variant": "hete",
+        "vertices": [
+            {"position": "relation", "role": "relation", "name": "wrote"},
+            {"position": "subject", "role": "subject", "name": "Ada"},
+            {"position": "object", "role": "object", "name": None},
+            {"position": "attribute 1", "role": "attribute", "name": "year"},
+            {"position": "value 1", "role": "value", "name": "1843"},
+        ],
+        "edges": [
+            {"from": "subject", "to": "relation", "type": 1, "label": "subject-relation"},
+            {"from": "object", "to": "relation", "type": 2, "label": "object-relation"},
+            {"from": "relation", "to": "attribute 1", "type": 3, "label": "relation-attribute"},
+            {"from": "attribute 1", "to": "value 1", "type": 4, "label": "attribute-value"},
+        ],
+    }
+
+
+@pytest.mark.parametrize(("variant", "types"), [("homo", [1] * 4), ("complete", [0] * 10)])
+def test_a_variant(show: Callable[..., Outcome], variant: str, types: list[int]) -> None:
+    found = show(QUERY, "--variant", variant, "--json").json
+    assert found["variant"] == variant
+    assert [edge["type"] for edge in found["edges"]] == types
+
+
+def test_a_question_mark_and_a_line_break_are_told_from_a_gap_and_a_row(show: Callable[..., Outcome]) -> None:
+    found = show('"?" | wrote | "two\\nlines"')
+    assert '"?" – wrote' in found.out
+    assert '"two\\nlines" – wrote' in found.out
+    assert show('"?" | wrote | ?', "--json").json["vertices"][1:] == [
+        {"position": "subject", "role": "subject", "name": "?"},
+        {"position": "object", "role": "object", "name": None},
+    ]
+
+
+@pytest.mark.parametrize(("name", "head"), [("fact.svg", b"<svg "), ("fact.png", b"\x89PNG")])
+def test_a_picture(show: Callable[..., Outcome], tmp_path: Path, name: str, head: bytes) -> None:
+    found = show(QUERY, "--out", tmp_path / name, "--json")
+    assert found.code == 0
+    assert found.json["fact"] == QUERY  # what was drawn is said on standard error
+    assert f"drew {tmp_path / name}" in found.err
+    assert (tmp_path / name).read_bytes().startswith(head)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        (["Ada | wrote"], "fact", "2 of the three parts"),
+        ([QUERY, "--variant", "complet"], "setting", "unknown variant 'complet'"),
+        ([QUERY, "--out", "fact.jpeg"], "output", "cannot draw fact.jpeg"),
+    ],
+)
+def test_mistakes(show: Callable[..., Outcome], arguments: list[str], kind: str, message: str) -> None:
+    found = show(*arguments, "--json")
+    assert (found.code, found.out) == (2, "")
+    error = json.loads(found.err)["error"]
+    assert error["kind"] == kind
+    assert message in error["message"]
+
+
+def test_a_mistake_leaves_no_picture_behind(show: Callable[..., Outcome], tmp_path: Path) -> None:
+    assert show(QUERY, "--out", tmp_path / "fact.svg", "--variant", "no").code == 2
+    assert not list(tmp_path.iterdir())

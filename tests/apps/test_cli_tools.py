@@ -1,0 +1,177 @@
+"""The commands for one's own data: stats, check, split, generate."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from nary.apps.cli.main import main
+
+FACTS = [
+    "Ada\twrote\tNotes\tyear\t1843\tabout\tEngine",
+    "Babbage\tbuilt\tEngine",
+    "Ada\tknows\tBabbage",
+    "Babbage\tknows\tAda",
+    "Babbage\tknows\tAda",
+]
+
+
+class Outcome(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def nary(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Run the command as the shell does."""
+
+    def run(*arguments: str | Path) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["nary", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit:
+            main()
+        return Outcome(exit.value.code, *capsys.readouterr())  # type: ignore[arg-type]
+
+    return run
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "facts.tsv"
+    path.write_text("\n".join(FACTS) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "folder"
+    path.mkdir()
+    (path / "train.tsv").write_text("\n".join(FACTS), encoding="utf-8")
+    (path / "test.tsv").write_text("Ada\twrote\tNotes\nAda\tknows\tBoole\n", encoding="utf-8")
+    return path
+
+
+def test_stats_json(nary: Callable[..., Outcome], file: Path) -> None:
+    found = nary("stats", file, "--json")
+    assert found.code == 0
+    assert found.json["facts"] == {"train": 5}
+    assert (found.json["entities"], found.json["relations"], found.json["higher_arity"]) == (5, 5, 1)
+    assert found.json["arities"] == {"2": 4, "4": 1}
+    assert found.json["top_relations"] == [["knows", 3], ["built", 1], ["wrote", 1]]
+    assert found.err == ""
+
+
+def test_stats_for_people_and_a_picture(nary: Callable[..., Outcome], file: Path, tmp_path: Path) -> None:
+    found = nary("stats", file, "--plot", tmp_path / "facts.svg")
+    assert found.code == 0
+    assert "knows" in found.out
+    assert "entities" in found.out
+    assert (tmp_path / "facts.svg").read_text(encoding="utf-8").startswith("<?xml")
+    refused = nary("stats", file, "--plot", tmp_path / "facts.doc", "--json")
+    assert refused.code == 2
+    assert json.loads(refused.err)["error"]["kind"] == "output"
+
+
+def test_check_json(nary: Callable[..., Outcome], folder: Path) -> None:
+    found = nary("check", folder, "--json")
+    assert found.code == 0
+    assert found.json["duplicates"] == {"train": 1, "test": 0}
+    assert (found.json["test_in_train"], found.json["test_primary_in_train"], found.json["test_unseen"]) == (0, 1, 1)
+    assert found.json["clean"] is False
+
+
+def test_check_for_people_gives_a_verdict(nary: Callable[..., Outcome], folder: Path, file: Path) -> None:
+    found = nary("check", folder)
+    assert found.code == 0
+    assert "test: the primary triple is in train" in found.out
+    assert "50.0%" in found.out
+    assert "Not clean: duplicates; valid or test facts" in found.out
+    file.write_text("Ada\tknows\t NULL\nAda\tknows\tnull\n", encoding="utf-8")
+    alone = nary("check", file)
+    assert "one split only" in alone.out
+    assert "looks like a missing value" in alone.out
+    assert "Not clean: suspicious labels." in alone.out
+
+
+def test_check_strict_fails_for_what_is_not_clean(nary: Callable[..., Outcome], folder: Path, file: Path) -> None:
+    assert nary("check", folder, "--strict").code == 1
+    file.write_text("\n".join(FACTS[:4]), encoding="utf-8")
+    clean = nary("check", file, "--strict")
+    assert clean.code == 0
+    assert "Clean: no duplicates" in clean.out
+
+
+def test_notes_about_the_data_go_to_standard_error(nary: Callable[..., Outcome], file: Path) -> None:
+    file.write_text("\n".join([*FACTS, "only two\tparts"]), encoding="utf-8")
+    assert nary("check", file).code == 2
+    skipped = nary("check", file, "--on-error", "skip", "--json")
+    assert skipped.code == 0
+    assert "note: " in skipped.err
+    assert skipped.json["duplicates"] == {"train": 1}
+
+
+def test_split_then_check(nary: Callable[..., Outcome], tmp_path: Path) -> None:
+    assert nary("generate", tmp_path / "facts.jsonl", "--facts", "600", "--entities", "30").code == 0
+    found = nary("split", tmp_path / "facts.jsonl", "--out", tmp_path / "parts", "--separate-primary", "--json")
+    assert found.code == 0
+    assert found.json["facts"] == {"train": 480, "valid": 60, "test": 60}
+    assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == ["test.jsonl", "train.jsonl", "valid.jsonl"]
+    assert nary("check", tmp_path / "parts", "--strict").code == 0
+    # The splits are pooled and, with another seed, divided differently.
+    again = nary("split", tmp_path / "parts", "--out", tmp_path / "again", "--test", "0.2", "--seed", "1", "--json")
+    assert again.json["facts"] == {"train": 420, "valid": 60, "test": 120}
+    assert "divided by chance (seed 1)" in again.err
+
+
+def test_split_for_people(nary: Callable[..., Outcome], file: Path, tmp_path: Path) -> None:
+    found = nary("split", file, "--out", tmp_path / "parts")
+    assert found.code == 0
+    assert "train" in found.out
+    assert "wished for valid and test" in found.err
+
+
+def test_split_never_writes_over_anything(nary: Callable[..., Outcome], file: Path, folder: Path) -> None:
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    refused = nary("split", file, "--out", folder)
+    assert refused.code == 2
+    assert "not an empty folder" in refused.err
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_split_refuses_impossible_shares(nary: Callable[..., Outcome], file: Path, tmp_path: Path) -> None:
+    refused = nary("split", file, "--out", tmp_path / "parts", "--valid", "0.6", "--test", "0.5", "--json")
+    assert refused.code == 2
+    assert json.loads(refused.err)["error"]["kind"] == "setting"
+    assert not (tmp_path / "parts").exists()
+
+
+def test_generate_writes_equal_files(nary: Callable[..., Outcome], tmp_path: Path) -> None:
+    settings = ["--facts", "100", "--entities", "20", "--relations", "5", "--max-arity", "4", "--seed", "3"]
+    first = nary("generate", tmp_path / "a.jsonl", *settings, "--json")
+    assert first.code == 0
+    assert first.json["facts"] == {"train": 100}
+    assert sorted(first.json["arities"]) == ["2", "3", "4"]
+    nary("generate", tmp_path / "b.jsonl", *settings)
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+    assert nary("stats", tmp_path / "a.jsonl", "--json").json["arities"] == first.json["arities"]
+
+
+def test_generate_refuses_impossible_settings(nary: Callable[..., Outcome], tmp_path: Path) -> None:
+    refused = nary("generate", tmp_path / "a.jsonl", "--facts", "10", "--entities", "1")
+    assert refused.code == 2
+    assert "number of entities is 1" in refused.err
+    assert not (tmp_path / "a.jsonl").exists()
+
+
+@pytest.mark.parametrize("command", ["stats", "check", "split", "generate"])
+def test_help_has_an_example(nary: Callable[..., Outcome], command: str) -> None:
+    found = nary(command, "--help")
+    assert found.code == 0
+    assert f"Example: nary {command}" in found.out

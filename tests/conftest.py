@@ -1,0 +1,22 @@
+"""What every test gets: no network, a cache of its own, and the benchmark files where they are."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    monkeypatch.setenv("NARY_OFFLINE", "1")
+    monkeypatch.setenv("NARY_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+@pytest.fixture
+def benchmark_data() -> Path:
+    """The folder with the public benchmark files."""
+    folder = os.environ.get("NARY_DATA_HOME")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("NARY_DATA_HOME names no folder with the benchmark files")
+    return Path(folder)
