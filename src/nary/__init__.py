@@ -1,3 +1,59 @@
-"""Nary: link prediction on n-ary facts."""
+"""Nary: link prediction on n-ary facts.
 
-__version__ = "0.1.0.dev0"
+>>> import nary
+>>> data = nary.load("nobel")
+>>> run = nary.train(data, model="gran", out="curie/", epochs=20)  # doctest: +SKIP
+>>> run.evaluate().table()  # doctest: +SKIP
+>>> run.predict("Marie Curie | award received | ? | point in time: 1911", k=5)  # doctest: +SKIP
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from nary.version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from nary.api import load_model, train
+    from nary.data.dataset import Dataset
+    from nary.data.load import load
+    from nary.data.reading import read
+    from nary.data.writing import write
+    from nary.errors import NaryError
+    from nary.facts import GAP, Fact, FactTable, Position, Query, Vocabulary, parse_fact, parse_query
+
+_PLACES = {
+    "load_model": "nary.api",
+    "train": "nary.api",
+    "Dataset": "nary.data.dataset",
+    "load": "nary.data.load",
+    "read": "nary.data.reading",
+    "write": "nary.data.writing",
+    "NaryError": "nary.errors",
+    **dict.fromkeys(
+        ("GAP", "Fact", "FactTable", "Position", "Query", "Vocabulary", "parse_fact", "parse_query"), "nary.facts"
+    ),
+}
+__all__ = [  # noqa: RUF022 (in the order of use)
+    "load",
+    "read",
+    "train",
+    "load_model",
+    "write",
+    "Dataset",
+    "Fact",
+    "FactTable",
+    "GAP",
+    "NaryError",
+    "Position",
+    "Query",
+    "Vocabulary",
+    "parse_fact",
+    "parse_query",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: ``import nary`` stays fast."""
+    if name not in _PLACES:
+        raise AttributeError(f"module 'nary' has no attribute {name!r}")
+    return getattr(import_module(_PLACES[name]), name)

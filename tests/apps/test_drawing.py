@@ -176,7 +176,7 @@ def test_a_file_of_each_kind(tmp_path: Path) -> None:
 
 
 def test_a_png_of_names_that_mean_something_to_matplotlib(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
-    draw_fact(Query("$x$", "costs $5 or $^", "漢字", [("\x01", GAP)]), tmp_path / "fact.png", "complete")
+    draw_fact(Query("$\\frac$", "costs $5 or $^", "漢字", [("\x01", GAP)]), tmp_path / "fact.png", "complete")
     assert (tmp_path / "fact.png").stat().st_size > 1000
     assert not recwarn.list
 

@@ -1,6 +1,5 @@
 """Tables and vocabularies on disk: they come back equal, and damage is noticed."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,7 +108,7 @@ def test_a_damaged_folder_is_noticed(tmp_path: Path, damage: Callable[[Path], No
 def test_a_missing_block_is_noticed(tmp_path: Path) -> None:
     save_table(TABLE, tmp_path)
     for part in ("ids", "rows"):
-        os.remove(tmp_path / f"arity-2-{part}.npy")
+        (tmp_path / f"arity-2-{part}.npy").unlink()
     with pytest.raises(DataError, match="facts are missing"):
         open_table(tmp_path)
 

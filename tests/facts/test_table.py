@@ -62,7 +62,8 @@ def test_columns_may_come_with_an_order() -> None:
     heads = np.array([[0, 0, 1], [1, 1, 2], [2, 2, 3]], np.int32)
     counts, pairs = np.array([0, 1, 0]), np.array([[0, 3]], np.int32)
     table = FactTable.from_columns(heads, counts, pairs, np.array([7, 2, 4]))
-    assert list(table.facts(VOCABULARY)) == [Fact("b", "s", "c", [("r", "d")]), Fact("c", "t", "d"), Fact("a", "r", "b")]
+    b, c, a = Fact("b", "s", "c", [("r", "d")]), Fact("c", "t", "d"), Fact("a", "r", "b")
+    assert list(table.facts(VOCABULARY)) == [b, c, a]
     assert [block.rows.tolist() for block in table.blocks] == [[1, 2], [0]]
 
 

@@ -22,14 +22,7 @@ _LONGEST_NAME = 34
 
 def plot_statistics(statistics: Statistics, path: Path) -> None:
     """Draw arities, degrees and frequent relations; ``path`` ends in .png or .svg."""
-    if path.suffix.lower().removeprefix(".") not in _FORMATS:
-        raise OutputError(f"cannot draw {path.name}", "Let the name of the picture end in .png or .svg.")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("Drawing a picture", "plots") from None
-
-    figure = Figure(figsize=(13, 4.4), layout="constrained")
+    figure = new_figure(path, 13, 4.4)
     arities, degrees, relations = figure.subplots(1, 3, width_ratios=(1, 1.1, 1.1))
     _draw_arities(arities, statistics)
     _draw_degrees(degrees, statistics)
@@ -42,7 +35,7 @@ def plot_statistics(statistics: Statistics, path: Path) -> None:
         fontsize=13,
         fontweight="bold",
     )
-    _save(figure, path)
+    save_figure(figure, path)
 
 
 def _draw_arities(axes: "Axes", statistics: Statistics) -> None:
@@ -104,7 +97,18 @@ def _short(name: str) -> str:
     return f"{name[: _LONGEST_NAME // 2 - 1]}…{name[-_LONGEST_NAME // 2 + 1 :]}"
 
 
-def _save(figure: "Figure", path: Path) -> None:
+def new_figure(path: Path, width: float, height: float) -> "Figure":
+    """An empty picture to be saved at ``path``, which ends in .png or .svg; sizes in inches."""
+    if path.suffix.lower().removeprefix(".") not in _FORMATS:
+        raise OutputError(f"cannot draw {path.name}", "Let the name of the picture end in .png or .svg.")
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("Drawing a picture", "plots") from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_figure(figure: "Figure", path: Path) -> None:
     """Write the picture without times or random names inside, so that equal data give equal files."""
     import matplotlib
 

@@ -24,15 +24,17 @@ def load(name: str, *, valid_share: float | None = None, progress: Progress = no
     ``valid_share`` holds that share of train out as valid, for a dataset that has none; for jf17k the literature takes
     0.2.
     """
-    entry = catalogue.entry(name)
-    dataset = load_entry(entry, progress)
-    if valid_share is None:
-        return dataset
+    dataset = load_entry(catalogue.entry(name), progress)
+    return dataset if valid_share is None else with_valid(dataset, valid_share)
+
+
+def with_valid(dataset: Dataset, share: float) -> Dataset:
+    """``dataset`` with a share of train, always the same, held out as valid."""
     if "valid" in dataset.splits:
-        raise DatasetError(f"{name} has a valid split of its own", "Leave valid_share out.")
-    train, valid = hold_out(dataset.train, valid_share)
+        raise DatasetError(f"{dataset.name} has a valid split of its own", "Leave valid_share out.")
+    train, valid = hold_out(dataset.train, share)
     splits = {"train": train, "valid": valid, **{s: table for s, table in dataset.splits.items() if s != "train"}}
-    note = f"{len(valid):,} facts (share {valid_share}, seed 0) of train are held out as valid."
+    note = f"{len(valid):,} facts (share {share}, seed 0) of train are held out as valid."
     return dataset.with_splits(splits, note)
 
 

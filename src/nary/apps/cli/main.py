@@ -7,16 +7,21 @@ from typing import Annotated
 
 import typer
 
-from nary import __version__
 from nary.apps.cli.check import check
 from nary.apps.cli.convert import convert
 from nary.apps.cli.datasets import datasets
 from nary.apps.cli.demo import demo
+from nary.apps.cli.evaluate import evaluate
 from nary.apps.cli.generate import generate
+from nary.apps.cli.models import models
 from nary.apps.cli.output import print_error
+from nary.apps.cli.predict import predict
+from nary.apps.cli.show import show
 from nary.apps.cli.split import split
 from nary.apps.cli.stats import stats
+from nary.apps.cli.train import train
 from nary.errors import NaryError, SettingError
+from nary.version import __version__
 
 app = typer.Typer(
     name="nary",
@@ -26,7 +31,8 @@ app = typer.Typer(
 
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # typer exports only this subclass of it
 
-for command in (demo, datasets, stats, check, convert, split, generate):
+_COMMANDS = (demo, train, evaluate, predict, show, models, datasets, stats, check, convert, split, generate)
+for command in _COMMANDS:
     app.command()(command)
 
 

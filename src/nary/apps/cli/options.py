@@ -6,15 +6,14 @@ from typing import Annotated
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Data = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA",
-        show_default=False,
-        help="A dataset by name (see: nary datasets), a file of facts, - for standard input, or a folder with train, "
-        "valid and test files.",
-    ),
-]
+_DATA = typer.Argument(
+    metavar="DATA",
+    show_default=False,
+    help="A dataset by name (see: nary datasets), a file of facts, - for standard input, or a folder with train, "
+    "valid and test files.",
+)
+Data = Annotated[str, _DATA]
+MaybeData = Annotated[str | None, _DATA]
 Format = Annotated[
     str | None,
     typer.Option("--format", metavar="NAME", help="How the files are written, when it cannot be told from them."),

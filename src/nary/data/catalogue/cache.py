@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from nary import __version__
 from nary.data.catalogue.checksums import sha256
 from nary.data.catalogue.locate import cache_home
 from nary.data.dataset import Dataset
 from nary.data.files import atomic_path
 from nary.errors import DataError, OutputError
 from nary.facts.storage import load_vocabulary, open_table, save_table, save_vocabulary
+from nary.version import __version__
 
 FORMAT = 1
 """To be raised when the same files give other facts, or the files below change."""

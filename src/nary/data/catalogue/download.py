@@ -9,13 +9,13 @@ from urllib.request import Request, urlopen
 
 from filelock import FileLock
 
-from nary import __version__
 from nary.data.catalogue.checksums import checked
 from nary.data.catalogue.entries import File
 from nary.data.catalogue.locate import place
 from nary.data.files import CHUNK, atomic_path
 from nary.errors import DatasetError, OutputError
 from nary.progress import Progress, no_progress
+from nary.version import __version__
 
 TIMEOUT = 30.0
 """Seconds without a byte after which a server is given up."""

@@ -63,7 +63,7 @@ def detect(path: PurePath, head: bytes) -> str:
             shown(path),
         )
     if line.startswith("{") or told == "jsonl":
-        return _json_kind(line)
+        return _json_kind(line, told)
     return "hyper-relational"
 
 
@@ -85,7 +85,7 @@ def _is_json(line: str) -> bool:
         return False
 
 
-def _json_kind(line: str) -> str:
+def _json_kind(line: str, told: str | None) -> str:
     try:
         keys = json.loads(line)
     except (ValueError, RecursionError):
@@ -99,4 +99,10 @@ def _json_kind(line: str) -> str:
     if any(key.endswith("_h") for key in keys) and any(key.endswith("_t") for key in keys):
         return "wikipeople"
     extra = set(keys) - {"relation", "subject", "object", "split"}
-    return "gran" if "N" in extra or any(isinstance(keys[key], list) for key in extra) else "jsonl"
+    gran = "N" in extra or (told != "jsonl" and any(_is_names(keys[key]) for key in extra))
+    return "gran" if gran else "jsonl"
+
+
+def _is_names(value: object) -> bool:
+    """Whether ``value`` is what gran files have for an attribute, and not ours under a misspelt key."""
+    return isinstance(value, list) and bool(value) and all(isinstance(name, str) for name in value)

@@ -1,0 +1,38 @@
+"""The two functions that start everything: train a model, load a trained one."""
+
+from pathlib import Path
+from typing import Any
+
+from nary.data.dataset import Dataset
+from nary.data.load import resolve
+from nary.recipe import choose, full_key
+from nary.runs import Run, load_run, start_run, train_run
+from nary.runs.training import free_folder
+from nary.training.loop import Listener
+
+
+def train(
+    data: Dataset | str,
+    model: str = "gran",
+    *,
+    recipe: str | None = None,
+    out: str | Path | None = None,
+    listener: Listener = lambda report: None,
+    **settings: Any,
+) -> Run:
+    """Train ``model`` on ``data`` and return the run.
+
+    ``settings`` are recipe keys (``epochs=20``, ``layers=2``, ``seed=1``); the others come from ``recipe``, or from the
+    recipe shipped for that model and dataset, or are the model's defaults. The run folder is ``out``, or a new one
+    under ``runs/``. ``listener`` is called after every step.
+    """
+    dataset = resolve(data) if isinstance(data, str) else data
+    overrides = {full_key(name, model): value for name, value in settings.items()}
+    chosen = choose(dataset.name, None if recipe else model, recipe, overrides)
+    folder = Path(out) if out is not None else free_folder(dataset.name, chosen.model_name)
+    return train_run(start_run(dataset, chosen, folder), listener).run
+
+
+def load_model(folder: str | Path) -> Run:
+    """A trained model from a run folder or a model folder."""
+    return load_run(folder)

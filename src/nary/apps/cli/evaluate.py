@@ -1,0 +1,76 @@
+"""``nary evaluate``: rank every element of facts the model has not learned from."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nary.apps.cli.opening import open_data
+from nary.apps.cli.options import Json, OnError
+from nary.apps.cli.output import notice, print_json, progress_bar
+from nary.errors import SettingError
+
+if TYPE_CHECKING:
+    from nary.facts import FactTable, Vocabulary
+
+Run = Annotated[Path, typer.Argument(metavar="RUN", show_default=False, help="A run folder or a model folder.")]
+
+
+def evaluate(
+    run: Run,
+    data: Annotated[
+        str | None, typer.Argument(metavar="[DATA]", show_default=False, help="Other facts than those of the run.")
+    ] = None,
+    split: Annotated[str, typer.Option("--split", help="The split to rank.")] = "test",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Another protocol: evaluation.filter=order-free"),
+    ] = None,
+    ranks: Annotated[
+        Path | None, typer.Option("--ranks", metavar="FILE", help="Write the rank of every query as JSON Lines.")
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="WHAT", help="Also break down by arity or by relation.")
+    ] = None,
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="text, csv or latex.")] = "text",
+    json: Json = False,
+) -> None:
+    """Rank the answer to every query the facts of a split make, among all candidates, and report MRR and Hits@k.
+
+    Example: nary evaluate runs/nobel-gran --set evaluation.filter=order-free
+    """
+    from nary.config import parse_overrides
+    from nary.evaluation.metrics import measure
+    from nary.runs import load_run
+
+    for option, value, expected in (("--to", to, ("text", "csv", "latex")), ("--by", by, (None, "arity", "relation"))):
+        if value not in expected:
+            raise SettingError(f"{option} {value}", f"Expected {' or '.join(name for name in expected if name)}.")
+    loaded = load_run(run)
+    names = loaded.dataset.vocabulary
+    table = _other_facts(data, split, names) if data is not None else loaded.dataset[split]
+    protocol = loaded.protocol(parse_overrides(set_ or []))
+    with progress_bar("Ranking", show=not json) as progress:
+        report, found = loaded.rank(split, table=table, protocol=protocol, progress=progress)
+    if by is not None:
+        relations = names.relations if by == "relation" else None
+        report = replace(report, metrics=measure(found, by_arity=by == "arity", relations=relations))
+    if ranks is not None:
+        found.write_jsonl(ranks, table, names)
+    if json:
+        print_json(report.as_dict())
+    else:
+        typer.echo({"text": report.table, "csv": report.csv, "latex": report.latex}[to]())
+
+
+def _other_facts(data: str, split: str, names: "Vocabulary") -> "FactTable":
+    """The facts of ``data`` under the ids of the run; a file without splits is ranked as a whole."""
+    from nary.data.foreign import under_vocabulary
+
+    dataset = open_data(data, None, OnError.stop, quiet=True)
+    facts = dataset.train if set(dataset.splits) == {"train"} else dataset[split]
+    table, notes = under_vocabulary(facts, dataset.vocabulary, names)
+    for note in notes:
+        notice(note)
+    return table

@@ -1,0 +1,45 @@
+"""Evaluation from beginning to end: a model and a dataset in, a report and the ranks behind it out."""
+
+from nary.data.dataset import Dataset
+from nary.evaluation.known import KnownAnswers
+from nary.evaluation.metrics import measure, warnings
+from nary.evaluation.protocol import Protocol
+from nary.evaluation.queries import subjects_and_objects
+from nary.evaluation.ranks import Ranks, rank
+from nary.evaluation.report import Report
+from nary.facts import FactTable
+from nary.models.contract import Model
+from nary.progress import Progress, no_progress
+
+
+def evaluate(
+    model: Model,
+    dataset: Dataset,
+    split: str = "test",
+    protocol: Protocol | None = None,
+    *,
+    progress: Progress = no_progress,
+    table: FactTable | None = None,
+) -> tuple[Report, Ranks]:
+    """Rank every element of every fact of a split by ``protocol``, the published rules if none is given.
+
+    ``table`` holds facts to rank instead of those of the split, encoded with the vocabulary of the dataset.
+    """
+    protocol = protocol or Protocol()
+    facts = dataset[split] if table is None else table
+    known = KnownAnswers([dataset[name] for name in protocol.filter_splits if name in dataset.splits], protocol.filter)
+    candidates = None
+    if protocol.candidates == "subject-object":
+        candidates = subjects_and_objects(dataset.facts, len(dataset.vocabulary.entities))
+    ranks = rank(model, facts, known, protocol, progress, candidates)
+    metrics = measure(ranks)
+    return Report(dataset.name, split, protocol, metrics, [*_notes(ranks), *warnings(metrics)]), ranks
+
+
+def _notes(ranks: Ranks) -> list[str]:
+    notes = []
+    if ranks.left_out:
+        notes.append(f"{ranks.left_out:,} queries are left out: their answer is no candidate.")
+    if not len(ranks):
+        notes.append("There was nothing to ask.")
+    return notes

@@ -1,0 +1,46 @@
+"""The protocol: everything about a ranking that changes its figures. It is part of every result."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from nary.config import Settings
+
+FilterRule = Literal["slots", "order-free", "primary", "none"]
+Ties = Literal["mean", "optimistic", "pessimistic"]
+_Split = Literal["train", "valid", "test", "context"]
+_Role = Literal["relation", "subject", "object", "attribute", "value"]
+
+
+class Protocol(Settings):
+    """``[evaluation]`` of a recipe; the defaults are the published rules of GRAN, with fair ties."""
+
+    filter: FilterRule = "slots"
+    """Which facts count as other known answers to a query, and so do not stand in the way of the right one.
+
+    ``slots``: all other elements are equal, place by place, with qualifiers sorted before the gap is made.
+    ``order-free``: all other elements are equal; the place of the gap among the qualifiers does not matter.
+    ``primary``: for a gap in the primary triple its other two elements are equal, whatever the qualifiers; for a gap in
+    a qualifier like ``slots``.
+    ``none``: no fact.
+    """
+    filter_splits: list[_Split] = Field(default=["train", "valid", "test"])
+    """Where to look for known answers; splits a dataset does not have are passed over."""
+    ties: Ties = "mean"
+    """Which rank an answer gets among candidates with the same score: the mean, the best or the worst."""
+    candidates: Literal["all", "subject-object"] = "all"
+    """Rank against all entities, or only those that are subject or object of some fact of some split."""
+    positions: list[_Role] = Field(default=[])
+    """The roles to ask for; none named: all that the model can predict."""
+    memory: int = Field(default=1 << 28, ge=1)
+    """The largest number of bytes of scores held at a time. It changes no figure."""
+
+    def describe(self) -> str:
+        """One line to stand under a table."""
+        splits = f" ({', '.join(self.filter_splits)})" if self.filter != "none" else ""
+        parts = [f"filter {self.filter}{splits}", f"ties {self.ties}", f"candidates {self.candidates}"]
+        return f"Protocol: {'; '.join(parts)}; positions {', '.join(self.positions) or 'all'}."
+
+    def as_dict(self) -> dict[str, Any]:
+        """What changes figures, for JSON."""
+        return self.model_dump(exclude={"memory"})

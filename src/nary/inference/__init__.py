@@ -1,0 +1,1 @@
+"""A trained model in use: the model folder and the predictor."""

@@ -1,0 +1,60 @@
+"""A batch: facts with one element masked each, of mixed arity, without padding."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from nary.facts.table import FIRST_ATTRIBUTE, OBJECT
+
+
+@dataclass(frozen=True)
+class Group:
+    """Masked facts of one arity: ``ids`` [n, 2m+3] as in a block, and the masked column ``columns`` [n] of each.
+
+    The ids at the masked columns are the answers; a model must not look at them.
+    """
+
+    ids: Tensor
+    columns: Tensor
+
+    @property
+    def qualifiers(self) -> int:
+        """The number of qualifiers, ``m``."""
+        return (self.ids.shape[1] - 3) // 2
+
+    @property
+    def asks_entity(self) -> Tensor:
+        """Whether the answer of each is an entity, not a relation [n]."""
+        first_value = FIRST_ATTRIBUTE + self.qualifiers
+        return ((self.columns >= 1) & (self.columns <= OBJECT)) | (self.columns >= first_value)
+
+    @property
+    def answers(self) -> Tensor:
+        """The masked ids [n]."""
+        return self.ids.gather(1, self.columns[:, None])[:, 0]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Groups of masked facts; the facts of the batch are those of the first group, then of the second, ..."""
+
+    groups: Sequence[Group]
+
+    def __len__(self) -> int:
+        return sum(len(group.columns) for group in self.groups)
+
+    @property
+    def asks_entity(self) -> Tensor:
+        """Whether the answer of each is an entity, not a relation [B]."""
+        return torch.cat([group.asks_entity for group in self.groups])
+
+    @property
+    def answers(self) -> Tensor:
+        """The masked ids [B]: entity ids or relation ids."""
+        return torch.cat([group.answers for group in self.groups])
+
+    def to(self, device: torch.device) -> "Batch":
+        """The same batch on ``device``."""
+        return Batch([Group(group.ids.to(device), group.columns.to(device)) for group in self.groups])

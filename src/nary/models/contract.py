@@ -1,0 +1,50 @@
+"""What every model promises: a query vector for a masked fact and a table of candidates, or scores of its own."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+
+from nary.facts import FactTable, Role
+from nary.models.batch import Batch
+
+Kind = Literal["entity", "relation"]
+"""The two kinds of candidates: all entities, or all relations."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes of a dataset that a model needs; they are counted, never configured."""
+
+    entities: int
+    relations: int
+    max_arity: int
+
+
+class Model(nn.Module):
+    """A model that scores every candidate for the masked element of a fact.
+
+    A model that scores through a query vector gives :meth:`query` and :meth:`table`. One that must see fact and
+    candidate together overrides :meth:`score` instead.
+    """
+
+    name: ClassVar[str]
+    roles: ClassVar[frozenset[Role]] = frozenset(Role)
+    """The roles the model can predict."""
+
+    def prepare(self, train: FactTable) -> None:
+        """Look at the facts to learn from, once, before training."""
+
+    def query(self, batch: Batch) -> Tensor:
+        """A vector for each masked fact [B, d]."""
+        raise NotImplementedError(f"{self.name} scores without query vectors")
+
+    def table(self, kind: Kind) -> tuple[Tensor, Tensor]:
+        """A vector [C, d] and a bias [C] for each candidate."""
+        raise NotImplementedError(f"{self.name} scores without a table of candidates")
+
+    def score(self, batch: Batch, kind: Kind) -> Tensor:
+        """Scores [B, C] of all candidates; every fact of the batch asks for this ``kind``."""
+        table, bias = self.table(kind)
+        return torch.addmm(bias, self.query(batch), table.T)

@@ -1,0 +1,126 @@
+"""GRAN, as the published code computes it, on mixed arities without padding.
+
+Shapes: B masked facts in a batch, T vertices of one fact, N vertices of the whole batch, d width, H heads, z = d / H.
+"""
+
+from functools import lru_cache
+
+import torch
+from torch import Tensor, nn
+
+from nary.errors import SettingError
+from nary.models.batch import Batch, Group
+from nary.models.contract import Kind, Model, Sizes
+from nary.models.gran.edges import edge_type_count, edge_types, vertex_roles
+from nary.models.gran.layers import GraphAttentionLayer, Layout, init_weights
+from nary.models.gran.settings import GranSettings
+
+_MASK = 0
+"""The row of the embedding that stands for a masked element; relations come next, then entities."""
+
+
+class Gran(Model):
+    """Masked fact -> embeddings -> graph attention -> the masked vertex -> scores of all candidates."""
+
+    name = "gran"
+
+    def __init__(self, settings: GranSettings, sizes: Sizes) -> None:
+        super().__init__()
+        if settings.width % settings.heads:
+            raise SettingError(
+                f"model.width is {settings.width}, which {settings.heads} heads cannot share evenly",
+                "Choose a multiple of model.heads.",
+            )
+        self.settings = settings
+        self.relations = sizes.relations
+        self.max_qualifiers = max(1, sizes.max_arity - 2)
+        width = settings.width
+        self.node_embedding = nn.Parameter(torch.empty(1 + sizes.relations + sizes.entities, width))
+        self.role_embedding = _table(self._role_count(), width)
+        self.input_norm = nn.LayerNorm(width, eps=1e-12)
+        self.dropout = nn.Dropout(settings.dropout)
+        self.layers = nn.ModuleList(GraphAttentionLayer(settings) for _ in range(settings.layers))
+        tables = settings.layers if settings.edge_bias == "per-layer" else 1
+        heads = settings.heads if settings.edge_bias == "per-head" else 1
+        shape = (edge_type_count(settings), heads, width // settings.heads)
+        self.edge_key = _table(0 if settings.edge_bias_on == "value" else tables, *shape)
+        self.edge_value = _table(0 if settings.edge_bias_on == "key" else tables, *shape)
+        self.head_transform = nn.Linear(width, width)
+        self.head_norm = nn.LayerNorm(width, eps=1e-12) if settings.head == "code" else None
+        self.output_norm = nn.LayerNorm(width, eps=1e-12) if settings.norm == "pre" else None
+        self.output_bias = nn.Parameter(torch.zeros(sizes.relations + sizes.entities))
+        self.output_embedding = _table(0 if settings.tied else sizes.relations + sizes.entities, width)
+        init_weights(self)
+
+    def query(self, batch: Batch) -> Tensor:
+        """The vector of each masked vertex after the prediction layer [B, d]."""
+        layout, vertices, masked = self._pack(batch)
+        x = self.dropout(self.input_norm(vertices))  # [N, d]
+        for number, layer in enumerate(self.layers):
+            x = layer(x, layout, *self._edge_tables(number))
+        x = x[masked]  # [B, d]
+        if self.output_norm is not None:
+            x = self.output_norm(x)
+        x = self.head_transform(x)
+        if self.head_norm is not None:
+            x = self.head_norm(nn.functional.gelu(x))
+        return x
+
+    def table(self, kind: Kind) -> tuple[Tensor, Tensor]:
+        """The embeddings [C, d] and the free biases [C] of all entities, or of all relations."""
+        table = self.node_embedding[1:] if self.output_embedding is None else self.output_embedding
+        own = slice(self.relations, None) if kind == "entity" else slice(self.relations)
+        return table[own], self.output_bias[own]
+
+    def _pack(self, batch: Batch) -> tuple[Layout, Tensor, Tensor]:
+        """The layout of the batch, the embeddings of all its vertices [N, d], the places of the masked ones [B]."""
+        tokens, roles, masked, edges, start = [], [], [], [], 0
+        for group in batch.groups:
+            size, width = group.ids.shape
+            tokens.append(self._tokens(group).view(-1))
+            roles.append(self._roles(group).repeat(size))
+            masked.append(start + width * torch.arange(size, device=group.ids.device) + group.columns)
+            edges.append(_edges(group.qualifiers, self.settings).to(group.ids.device))
+            start += size * width
+        vertices = nn.functional.embedding(torch.cat(tokens), self.node_embedding)
+        if self.role_embedding is not None:
+            vertices = vertices + nn.functional.embedding(torch.cat(roles), self.role_embedding)
+        sizes = [(group.ids.shape[0], group.ids.shape[1]) for group in batch.groups]
+        return Layout(sizes, edges), vertices, torch.cat(masked)
+
+    def _tokens(self, group: Group) -> Tensor:
+        """The row of the embedding of each vertex [n, T]."""
+        offsets = [1 if role in (0, 3) else 1 + self.relations for role in vertex_roles(group.qualifiers)]
+        tokens = group.ids + torch.tensor(offsets, device=group.ids.device)
+        return tokens.scatter(1, group.columns[:, None], _MASK)
+
+    def _roles(self, group: Group) -> Tensor:
+        """The row of the role embedding of each vertex [T]."""
+        roles = torch.from_numpy(vertex_roles(group.qualifiers)).to(group.ids.device)
+        if self.settings.embeddings == "position":  # an arity that training never saw shares the last numbers
+            number = torch.arange(group.qualifiers).clamp(max=self.max_qualifiers - 1).repeat(2)
+            roles[3:] += 2 * number.to(roles.device)
+        return roles
+
+    def _role_count(self) -> int:
+        return {"none": 0, "role": 5, "position": 3 + 2 * self.max_qualifiers}[self.settings.embeddings]
+
+    def _edge_tables(self, layer: int) -> tuple[Tensor | None, Tensor | None]:
+        """The key and value biases of one layer [types + 1, H or 1, z]; type 0 is zero."""
+
+        def own(tables: Tensor | None) -> Tensor | None:
+            if tables is None:
+                return None
+            table = tables[layer if self.settings.edge_bias == "per-layer" else 0]
+            return torch.cat([torch.zeros_like(table[:1]), table])
+
+        return own(self.edge_key), own(self.edge_value)
+
+
+def _table(rows: int, *shape: int) -> nn.Parameter | None:
+    return nn.Parameter(torch.empty(rows, *shape)) if rows else None
+
+
+@lru_cache(maxsize=256)
+def _edges(qualifiers: int, settings: GranSettings) -> Tensor:
+    return torch.from_numpy(edge_types(qualifiers, settings))

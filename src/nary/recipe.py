@@ -1,0 +1,112 @@
+"""A recipe: everything needed to repeat a run, as one TOML file."""
+
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import tomli_w
+from pydantic import Field, SerializeAsAny
+
+from nary.config import Settings, read_toml, validated, with_overrides
+from nary.errors import SettingError, did_you_mean
+from nary.evaluation.protocol import Protocol
+from nary.models.registry import find
+from nary.training.settings import TrainingSettings
+
+_TABLES = ("data", "model", "training", "evaluation")
+
+
+class DataSettings(Settings):
+    """``[data]``: what to learn from."""
+
+    name: str
+    """A dataset by name, or the path of a file or folder."""
+    train_on: list[Literal["train", "valid"]] = Field(["train"], min_length=1)
+    """The splits to learn from; the published runs learn from valid too."""
+    valid_share: float | None = Field(None, gt=0, lt=1)
+    """Hold this share of train out as valid, for datasets without a valid split."""
+
+
+class Recipe(Settings):
+    """The settings of a run."""
+
+    data: DataSettings
+    model: SerializeAsAny[Settings]
+    training: TrainingSettings
+    evaluation: Protocol
+
+    @property
+    def model_name(self) -> str:
+        """The name of the model."""
+        return str(self.model.name)  # type: ignore[attr-defined]
+
+    def as_tables(self) -> dict[str, dict[str, Any]]:
+        """The recipe as TOML tables, every setting written out."""
+        return self.model_dump(exclude_none=True)
+
+    def as_toml(self) -> str:
+        """The recipe as a TOML file, every setting written out."""
+        return tomli_w.dumps(self.as_tables())
+
+
+def recipe_from(tables: dict[str, Any], file: str | None = None) -> Recipe:
+    """A recipe from TOML tables."""
+    for table, content in tables.items():
+        if table not in _TABLES:
+            raise SettingError(f"unknown table [{table}]", did_you_mean(table, _TABLES), file)
+        if not isinstance(content, dict):
+            raise SettingError(f"{table} is {content!r}, not a table", f"Write [{table}] and its keys below.", file)
+    model = tables.get("model", {})
+    return Recipe(
+        data=validated(DataSettings, tables.get("data", {}), "data", file),
+        model=validated(find(str(model.get("name", "gran"))).settings, model, "model", file),
+        training=validated(TrainingSettings, tables.get("training", {}), "training", file),
+        evaluation=validated(Protocol, tables.get("evaluation", {}), "evaluation", file),
+    )
+
+
+def choose(
+    data: str, model: str | None = None, recipe: str | None = None, overrides: Mapping[str, Any] | None = None
+) -> Recipe:
+    """The recipe for ``model`` on ``data``.
+
+    ``recipe`` names a shipped recipe (``gran/nobel``) or a file; without it the shipped recipe of that model and
+    dataset is taken, and the model's defaults where there is none. ``overrides`` are other values for keys such as
+    ``training.epochs``.
+    """
+    file = None
+    if recipe is None:
+        name = find(model or "gran").name
+        path = shipped().get(f"{name}/{data}")
+        tables = read_toml(path) if path else {"model": {"name": name}}
+    else:
+        path = shipped().get(recipe.removesuffix(".toml")) or Path(recipe)
+        if not path.is_file():
+            raise SettingError(f"no recipe {recipe!r}", did_you_mean(recipe, shipped()))
+        file = str(path)
+        tables = read_toml(path)
+        if model is not None and model != (found := tables.get("model", {}).get("name", "gran")):
+            raise SettingError(f"the recipe {recipe} is for {found}, not {model}", "Leave --model out.", file)
+    tables.setdefault("data", {})["name"] = data
+    return recipe_from(with_overrides(tables, overrides or {}), file)
+
+
+def full_key(name: str, model: str) -> str:
+    """``table.key`` of a key given by its own name alone, for a recipe of ``model``."""
+    kinds: dict[str, type[Settings]] = {
+        "training": TrainingSettings,
+        "model": find(model).settings,
+        "data": DataSettings,
+        "evaluation": Protocol,
+    }
+    known = {key: f"{table}.{key}" for table, kind in kinds.items() for key in kind.model_fields if key != "name"}
+    if name not in known:
+        raise SettingError(f"unknown setting {name!r}", did_you_mean(name, known))
+    return known[name]
+
+
+def shipped() -> dict[str, Path]:
+    """The recipes that come with Nary, by name."""
+    folder = Path(str(resources.files("nary"))) / "recipes"
+    return {str(path.relative_to(folder).with_suffix("")): path for path in sorted(folder.rglob("*.toml"))}

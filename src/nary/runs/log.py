@@ -1,0 +1,63 @@
+"""What a run writes down while it trains: ``log.txt`` for people, ``metrics.jsonl`` for machines."""
+
+import time
+from pathlib import Path
+
+import orjson
+
+from nary.data.files import atomic_path
+from nary.recipe import Recipe
+from nary.training.checkpoint import Checkpoints, Progressed
+from nary.training.instances import Instances
+from nary.training.loop import StepReport
+
+_KEPT_LOSS = 0.95  # of the running mean that is written and shown
+
+
+class RunLog:
+    """Appends a line an epoch (or every hundred steps) to the files of a run."""
+
+    def __init__(self, folder: Path, recipe: Recipe, instances: Instances) -> None:
+        self.folder = folder
+        self.loss: float | None = None
+        self._every = max(1, min(100, len(instances) // recipe.training.batch))
+        self._step = 0
+
+    def start(self, checkpoints: Checkpoints) -> None:
+        """Begin, or go on: metrics of steps that the newest checkpoint does not have will come again."""
+        path = self.folder / "metrics.jsonl"
+        step = checkpoints.newest_step()
+        lines = [line for line in path.read_bytes().splitlines() if line] if path.is_file() else []
+        kept = [line for line in lines if orjson.loads(line)["step"] <= step]
+        if len(kept) < len(lines):
+            with atomic_path(path) as temporary:
+                temporary.write_bytes(b"".join(line + b"\n" for line in kept))
+        self._say(f"resumed at step {step}" if step else "started")
+
+    def step(self, report: StepReport) -> None:
+        """Note a step."""
+        self._step = report.step
+        self.loss = report.loss if self.loss is None else _KEPT_LOSS * self.loss + (1 - _KEPT_LOSS) * report.loss
+        if report.step % self._every == 0 or report.step == report.steps:
+            self._append({**vars(report), "loss": self.loss})
+            self._say(
+                f"epoch {report.epoch:.2f}, step {report.step} of {report.steps}, loss {self.loss:.4f}, "
+                f"{report.instances_per_second:,.0f} instances a second"
+            )
+
+    def validated(self, score: float) -> None:
+        """Note a validation after the last step."""
+        self._append({"step": self._step, "valid_mrr": score})
+        self._say(f"step {self._step}: valid entity MRR {score:.4f}")
+
+    def end(self, done: Progressed, finished: bool) -> None:
+        """Note the end."""
+        self._say(f"{'finished' if finished else 'interrupted'} after {done.step} steps, {done.seconds:.0f} seconds")
+
+    def _append(self, content: dict[str, object]) -> None:
+        with (self.folder / "metrics.jsonl").open("ab") as file:
+            file.write(orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE))
+
+    def _say(self, text: str) -> None:
+        with (self.folder / "log.txt").open("a", encoding="utf-8") as file:
+            file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")

@@ -1,0 +1,95 @@
+"""A trained model with the facts it knows: evaluate it, ask it, save it, load it again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nary.config import Settings, read_toml, validated, with_overrides
+from nary.data.dataset import Dataset
+from nary.errors import SettingError
+from nary.evaluation.evaluate import evaluate
+from nary.evaluation.protocol import Protocol
+from nary.evaluation.ranks import Ranks
+from nary.evaluation.report import Report
+from nary.facts import FactTable, Query, parse_query
+from nary.inference import folder as model_folder
+from nary.inference.predictor import Prediction, Predictor
+from nary.models.contract import Model
+from nary.models.registry import find
+from nary.progress import Progress, no_progress
+from nary.recipe import Recipe, recipe_from
+
+MODEL = "model"
+"""The model folder inside a run folder."""
+RECIPE = "recipe.toml"
+
+
+@dataclass
+class Run:
+    """A model, its settings and the facts it knows; recipe and folder too if it comes from a run folder."""
+
+    dataset: Dataset
+    model: Model
+    settings: Settings
+    recipe: Recipe | None = None
+    folder: Path | None = None
+
+    def evaluate(
+        self,
+        split: str = "test",
+        *,
+        table: FactTable | None = None,
+        protocol: Protocol | None = None,
+        progress: Progress = no_progress,
+    ) -> Report:
+        """Rank every element of the facts of a split, or of a table of other facts with the same ids."""
+        return self.rank(split, table=table, protocol=protocol, progress=progress)[0]
+
+    def rank(
+        self,
+        split: str = "test",
+        *,
+        table: FactTable | None = None,
+        protocol: Protocol | None = None,
+        progress: Progress = no_progress,
+    ) -> tuple[Report, Ranks]:
+        """Like :meth:`evaluate`, with the rank of every query."""
+        return evaluate(self.model, self.dataset, split, protocol or self.protocol(), progress=progress, table=table)
+
+    def protocol(self, overrides: Mapping[str, Any] | None = None) -> Protocol:
+        """The protocol of the recipe, with other values for keys such as ``evaluation.filter``."""
+        own = self.recipe.evaluation if self.recipe else Protocol()
+        tables = with_overrides({"evaluation": own.model_dump()}, overrides or {})
+        if strange := set(tables) - {"evaluation"}:
+            raise SettingError(f"{min(strange)} cannot be changed after the training", "Set keys of evaluation only.")
+        return validated(Protocol, tables["evaluation"], "evaluation")
+
+    def predict(self, query: str | Query, k: int = 10) -> Prediction:
+        """The ``k`` best answers to a query such as ``"Marie Curie | award received | ? | point in time: 1911"``."""
+        return self.predictor.predict(parse_query(query) if isinstance(query, str) else query, k)
+
+    @cached_property
+    def predictor(self) -> Predictor:
+        """What answers queries with this model."""
+        return Predictor(self.model, self.dataset.vocabulary, list(self.dataset.splits.values()))
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model folder, from which :func:`load_run` makes this run again."""
+        model_folder.save_description(Path(folder), self.dataset, self.settings)
+        model_folder.save_weights(Path(folder), self.model)
+
+
+def load_run(folder: str | Path) -> Run:
+    """A trained model from a run folder or a model folder."""
+    folder = Path(folder)
+    recipe_path = folder / RECIPE
+    is_run = recipe_path.is_file()
+    inner = folder / MODEL if is_run else folder
+    described = model_folder.read_description(inner)
+    model = find(described.model).make(described.settings, described.sizes)
+    model_folder.load_weights(inner, model)
+    recipe = recipe_from(read_toml(recipe_path), str(recipe_path)) if is_run else None
+    dataset = model_folder.load_dataset(inner)
+    return Run(dataset, model.eval(), described.settings, recipe, folder if is_run else None)

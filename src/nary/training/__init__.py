@@ -1,0 +1,1 @@
+"""Training: instances, objective, optimiser and schedule, the loop, checkpoints."""

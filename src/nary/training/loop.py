@@ -1,0 +1,169 @@
+"""The training loop: plain, resumable, interruptible."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from types import FrameType
+
+import torch
+
+from nary.errors import NaryError
+from nary.models.contract import Model
+from nary.training.checkpoint import Checkpoints, Progressed
+from nary.training.instances import Instances
+from nary.training.objective import masked_loss
+from nary.training.optimiser import Optimiser, rate_at
+from nary.training.settings import TrainingSettings
+
+
+class TrainingError(NaryError):
+    """The training cannot go on."""
+
+    kind = "training"
+    exit_code = 1
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """What listeners learn after each step."""
+
+    step: int
+    steps: int
+    epoch: float
+    loss: float
+    rate: float
+    instances_per_second: float
+    seconds: float
+
+
+Validate = Callable[[], float]
+"""Ranks the valid split with the model as it is; larger is better."""
+Listener = Callable[[StepReport], None]
+
+
+@dataclass
+class Training:
+    """One training of ``model`` on ``instances``."""
+
+    model: Model
+    instances: Instances
+    settings: TrainingSettings
+    checkpoints: Checkpoints
+    device: torch.device
+    validate: Validate | None = None
+    listener: Listener = lambda report: None
+
+    def run(self) -> tuple[Progressed, bool]:
+        """Train, from the newest checkpoint on if there is one.
+
+        Returns how far it came, and whether it is finished; it is not after an interrupt, when the last step is saved
+        and the same call goes on from there.
+        """
+        if not any(parameter.requires_grad for parameter in self.model.parameters()):
+            return Progressed(), True  # a model that only counts has learned all it can from Model.prepare
+        steps = self.instances.steps(self.settings.epochs)
+        optimiser = Optimiser(self.model, self.settings, steps)
+        done = self.checkpoints.restore(self.model, optimiser)
+        if self._stopped_early(done):
+            steps = done.step
+        saved = time.monotonic()
+        with _interrupts() as interrupted:
+            while done.step < steps:
+                self._step(optimiser, done, steps)
+                stop = self._validate(done, steps)
+                late = time.monotonic() - saved > 60 * self.settings.checkpoint_minutes
+                if stop or late or interrupted() or done.step == steps:
+                    self.checkpoints.save(self.model, optimiser, done)
+                    saved = time.monotonic()
+                if stop:
+                    break
+                if interrupted() and done.step < steps:
+                    return done, False
+        if done.best is not None:
+            self.checkpoints.restore_best(self.model)
+        return done, True
+
+    def _step(self, optimiser: Optimiser, done: Progressed, steps: int) -> None:
+        start = time.perf_counter()
+        self.model.train()
+        batch = self.instances.at(done.step).to(self.device)
+        torch.manual_seed((self.settings.seed << 32) + done.step)  # dropout depends on the step alone
+        with precision(self.settings.precision, self.device):
+            loss = masked_loss(self.model, batch, self.settings)
+        loss.backward()  # type: ignore[no-untyped-call]
+        value = loss.item()
+        if value != value or value == float("inf"):
+            raise TrainingError(
+                f"the loss is {value} at step {done.step + 1}",
+                "The last checkpoint is untouched. Try a smaller training.rate, a longer training.warmup, or fp32.",
+            )
+        optimiser.step(done.step)
+        done.step += 1
+        seconds = time.perf_counter() - start
+        done.seconds += seconds
+        self.listener(
+            StepReport(
+                done.step,
+                steps,
+                done.step * self.settings.batch / len(self.instances),
+                value,
+                rate_at(done.step - 1, steps, self.settings),
+                self.settings.batch / seconds,
+                done.seconds,
+            )
+        )
+
+    def _validate(self, done: Progressed, steps: int) -> bool:
+        """Validate if it is time to; whether to stop early."""
+        every = self.settings.validate_every
+        if self.validate is None or not every:
+            return False
+        step_of = [self.instances.steps(epoch) for epoch in range(every, self.settings.epochs + 1, every)]
+        if done.step not in step_of and done.step != steps:
+            return False
+        score = self.validate()
+        if done.best is None or score > done.best:
+            done.best, done.best_step, done.since_best = score, done.step, 0
+            self.checkpoints.save_best(self.model, done)
+        else:
+            done.since_best += 1
+        return self._stopped_early(done)
+
+    def _stopped_early(self, done: Progressed) -> bool:
+        return 0 < self.settings.patience <= done.since_best
+
+
+def precision(name: str, device: torch.device) -> AbstractContextManager[object]:
+    """The context to compute in: bfloat16 where the device multiplies it faster, or where asked for."""
+    fast = device.type == "cuda" or (device.type == "cpu" and _cpu_has_bf16())
+    if name == "fp32" or (name == "auto" and not fast):
+        return nullcontext()
+    return torch.autocast(device.type, torch.bfloat16)
+
+
+def _cpu_has_bf16() -> bool:
+    capabilities = torch.backends.cpu.get_cpu_capability()
+    return "AVX512" in capabilities and torch.cpu._is_avx512_bf16_supported()
+
+
+@contextmanager
+def _interrupts() -> Iterator[Callable[[], bool]]:
+    """While the body runs, Ctrl-C only sets a flag, so that a step is finished and saved; a second one stops it."""
+    seen: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if seen:
+            raise KeyboardInterrupt
+        seen.append(number)
+
+    try:
+        before = signal.signal(signal.SIGINT, note)
+    except ValueError:  # not the main thread: leave Ctrl-C to whoever has it
+        yield lambda: False
+        return
+    try:
+        yield lambda: bool(seen)
+    finally:
+        signal.signal(signal.SIGINT, before)

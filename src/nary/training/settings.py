@@ -1,0 +1,43 @@
+"""``[training]`` of a recipe; the defaults are those of the published GRAN runs."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from nary.config import Settings
+
+
+class TrainingSettings(Settings):
+    """How a model learns."""
+
+    epochs: int = Field(100, ge=0)
+    batch: int = Field(1024, ge=1)
+    """Masked instances a step."""
+    rate: float = Field(5e-4, gt=0)
+    """The peak learning rate."""
+    warmup: float = Field(0.1, ge=0, lt=1)
+    """The share of all steps in which the rate climbs to its peak."""
+    warmup_jump: bool = True
+    """After the warm-up fall from where a straight line from step 0 would be, as published: the rate jumps there."""
+    decay: float = Field(0.01, ge=0)
+    """Decoupled weight decay."""
+    decay_on: Literal["all", "matrices"] = "all"
+    """Decay every parameter, as published, or leave biases and norms out."""
+    clip: float = Field(1.0, ge=0)
+    """The largest norm of the whole gradient; 0 leaves it as it is."""
+    adam_epsilon: float = Field(1e-6, gt=0)
+    adam_epsilon_on: Literal["uncorrected", "corrected"] = "uncorrected"
+    """Where epsilon is added: to the uncorrected second moment, as published, or as usual to the corrected one."""
+    entity_smoothing: float = Field(0.0, ge=0, lt=1)
+    relation_smoothing: float = Field(0.0, ge=0, lt=1)
+    shuffle: Literal["facts", "instances"] = "facts"
+    """Shuffle facts and keep all masks of one fact side by side, as published, or shuffle the masks."""
+    seed: int = Field(0, ge=0)
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    device: str = "auto"
+    validate_every: int = Field(0, ge=0)
+    """Rank the valid split after every so many epochs and keep the best weights; 0 never does."""
+    patience: int = Field(0, ge=0)
+    """Stop after so many validations without a better one; 0 never does."""
+    checkpoint_minutes: float = Field(5.0, gt=0)
+    """Save at least this often."""

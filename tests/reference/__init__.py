@@ -1,0 +1,1 @@
+"""Second, deliberately plain implementations: what the fast ones are compared against."""
