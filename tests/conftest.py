@@ -1,6 +1,9 @@
 """What every test gets: no network, a cache of its own, and the benchmark files where they are."""
 
 import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; set before torch is imported
+
 from pathlib import Path
 
 import pytest

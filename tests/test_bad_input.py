@@ -38,7 +38,7 @@ def parquet(frame: pl.DataFrame) -> bytes:
 
 def of_facts(subjects: list[str | None]) -> pl.DataFrame:
     pairs = pl.List(pl.Struct({"attribute": pl.String, "value": pl.String}))
-    schema = {"subject": pl.String, "relation": pl.String, "object": pl.String, "qualifiers": pairs}
+    schema = {"subject": pl.String(), "relation": pl.String(), "object": pl.String(), "qualifiers": pairs}
     return pl.DataFrame([(subject, "r", "o", []) for subject in subjects], schema, orient="row")
 
 

@@ -1,6 +1,7 @@
 """Facts in Parquet files: golden content, rows that are not facts, files that are not ours."""
 
 import gzip
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -13,11 +14,11 @@ from nary.data.writing import write
 from nary.errors import DataError
 from nary.facts import Fact
 
-PAIR = {"attribute": pl.String, "value": pl.String}
-SCHEMA = {"subject": pl.String, "relation": pl.String, "object": pl.String, "qualifiers": pl.List(pl.Struct(PAIR))}
+PAIRS = pl.List(pl.Struct({"attribute": pl.String, "value": pl.String}))
+SCHEMA = {"subject": pl.String(), "relation": pl.String(), "object": pl.String(), "qualifiers": PAIRS}
 
 
-def save(path: Path, rows: list[tuple[object, ...]], **further: pl.Series) -> None:
+def save(path: Path, rows: Sequence[tuple[object, ...]], **further: pl.Series) -> None:
     pl.DataFrame(rows, SCHEMA, orient="row").with_columns(**further).write_parquet(path)
 
 

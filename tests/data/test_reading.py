@@ -97,7 +97,7 @@ def test_a_format_may_be_given(tmp_path: Path) -> None:
         read(tmp_path / "facts.tsv", format="tupels")
 
 
-BROKEN = [
+BROKEN: list[str | bytes] = [
     "a\tr\tb\tq\tc",
     "a\tr",
     "",

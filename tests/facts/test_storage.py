@@ -80,7 +80,7 @@ def _save(path: Path, array: object) -> None:
     np.save(path, np.asarray(array))
 
 
-DAMAGES: dict[str, Callable[[Path], None]] = {
+DAMAGES: dict[str, Callable[[Path], object]] = {
     "ids cut off": lambda folder: _cut(folder / "arity-3-ids.npy"),
     "rows cut off": lambda folder: _cut(folder / "arity-3-rows.npy"),
     "rows gone": lambda folder: (folder / "arity-3-rows.npy").unlink(),
@@ -97,7 +97,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
-def test_a_damaged_folder_is_noticed(tmp_path: Path, damage: Callable[[Path], None]) -> None:
+def test_a_damaged_folder_is_noticed(tmp_path: Path, damage: Callable[[Path], object]) -> None:
     save_table(TABLE, tmp_path)
     damage(tmp_path)
     with pytest.raises(DataError, match="damaged table of facts") as error:

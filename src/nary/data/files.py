@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import shutil
+import signal
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -57,6 +58,8 @@ class Source:
         try:
             if str(path) == "-":
                 self._raw, self._size = sys.stdin.buffer, None
+                if hasattr(signal, "siginterrupt"):  # polars makes waiting reads go on after Ctrl-C
+                    signal.siginterrupt(signal.SIGINT, True)
             else:
                 if Path(path).is_dir():
                     raise DataError("is a folder, and a file is needed", file=self.name)

@@ -29,6 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+_STOPPED = 130  # the shell's code for an interrupt
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # typer exports only this subclass of it
 
 _COMMANDS = (demo, train, evaluate, predict, show, models, datasets, stats, check, convert, split, generate)
@@ -73,9 +74,10 @@ def main() -> None:
         print_error(SettingError(error.format_message().rstrip("."), hint), as_json)
         code = 2
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo("\nStopped.", err=True)
-        code = 130
+        code = _STOPPED
     except BrokenPipeError:  # the reader of our output has seen enough, as head does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    if code == _STOPPED:  # typer returns this code for most interrupts
+        typer.echo("\nStopped.", err=True)
     sys.exit(code if isinstance(code, int) else 0)

@@ -8,7 +8,7 @@ import polars as pl
 
 from nary.data.dataset import SPLITS
 from nary.data.encoding import Columns
-from nary.errors import DataError, OutputError
+from nary.errors import DataError
 from nary.facts import FactTable, Vocabulary
 
 MAGIC = b"PAR1"
@@ -118,4 +118,4 @@ def write_parquet(splits: Mapping[str | None, FactTable], vocabulary: Vocabulary
     try:
         pl.concat(frames).write_parquet(path)
     except pl.exceptions.PolarsError as error:
-        raise OutputError(f"cannot write Parquet: {error}") from None
+        raise OSError(str(error)) from None  # as the system said it: a full disk, for example

@@ -1,5 +1,7 @@
 """The types of edges GRAN's attention sees, and how many there are."""
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -14,6 +16,7 @@ def vertex_roles(qualifiers: int) -> npt.NDArray[np.int64]:
     return np.array([_RELATION, _SUBJECT, _OBJECT, *[_ATTRIBUTE] * qualifiers, *[_VALUE] * qualifiers])
 
 
+@lru_cache(maxsize=256)
 def edge_types(qualifiers: int, settings: GranSettings) -> npt.NDArray[np.int64]:
     """The type of the edge between each two vertices [T, T]; 0 has no bias."""
     types = edge_matrix(qualifiers, settings.variant)

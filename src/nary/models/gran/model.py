@@ -3,8 +3,6 @@
 Shapes: B masked facts in a batch, T vertices of one fact, N vertices of the whole batch, d width, H heads, z = d / H.
 """
 
-from functools import lru_cache
-
 import torch
 from torch import Tensor, nn
 
@@ -80,7 +78,7 @@ class Gran(Model):
             tokens.append(self._tokens(group).view(-1))
             roles.append(self._roles(group).repeat(size))
             masked.append(start + width * torch.arange(size, device=group.ids.device) + group.columns)
-            edges.append(_edges(group.qualifiers, self.settings).to(group.ids.device))
+            edges.append(torch.from_numpy(edge_types(group.qualifiers, self.settings)).to(group.ids.device))
             start += size * width
         vertices = nn.functional.embedding(torch.cat(tokens), self.node_embedding)
         if self.role_embedding is not None:
@@ -119,8 +117,3 @@ class Gran(Model):
 
 def _table(rows: int, *shape: int) -> nn.Parameter | None:
     return nn.Parameter(torch.empty(rows, *shape)) if rows else None
-
-
-@lru_cache(maxsize=256)
-def _edges(qualifiers: int, settings: GranSettings) -> Tensor:
-    return torch.from_numpy(edge_types(qualifiers, settings))
