@@ -50,13 +50,17 @@ class Recipe(Settings):
         return tomli_w.dumps(self.as_tables())
 
 
-def recipe_from(tables: dict[str, Any], file: str | None = None) -> Recipe:
-    """A recipe from TOML tables."""
+def _check_tables(tables: Mapping[str, Any], file: str | None) -> None:
     for table, content in tables.items():
         if table not in _TABLES:
             raise SettingError(f"unknown table [{table}]", did_you_mean(table, _TABLES), file)
         if not isinstance(content, dict):
             raise SettingError(f"{table} is {content!r}, not a table", f"Write [{table}] and its keys below.", file)
+
+
+def recipe_from(tables: dict[str, Any], file: str | None = None) -> Recipe:
+    """A recipe from TOML tables."""
+    _check_tables(tables, file)
     model = tables.get("model", {})
     return Recipe(
         data=validated(DataSettings, tables.get("data", {}), "data", file),
@@ -86,10 +90,11 @@ def choose(
             raise SettingError(f"no recipe {recipe!r}", did_you_mean(recipe, shipped()))
         file = str(path)
         tables = read_toml(path)
+        _check_tables(tables, file)
         if model is not None and model != (found := tables.get("model", {}).get("name", "gran")):
             raise SettingError(f"the recipe {recipe} is for {found}, not {model}", "Leave --model out.", file)
-    tables.setdefault("data", {})["name"] = data
-    return recipe_from(with_overrides(tables, overrides or {}), file)
+    tables = with_overrides(tables, {"data.name": data, **(overrides or {})})
+    return recipe_from(tables, file)
 
 
 def full_key(name: str, model: str) -> str:

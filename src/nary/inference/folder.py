@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 from nary.config import Settings, validated
 from nary.data.dataset import SPLITS, Dataset
@@ -20,6 +20,7 @@ from nary.errors import NaryError
 from nary.facts.storage import load_table_parquet, load_vocabulary, save_table_parquet, save_vocabulary
 from nary.models.contract import Model, Sizes
 from nary.models.registry import find
+from nary.models.weights import write_tensors
 from nary.version import __version__
 
 FORMAT = 1
@@ -40,7 +41,6 @@ class Described:
     fingerprint: str
     model: str
     settings: Settings
-    sizes: Sizes
 
 
 def sizes_of(dataset: Dataset) -> Sizes:
@@ -68,9 +68,8 @@ def save_description(folder: Path, dataset: Dataset, settings: Settings) -> None
 
 
 def save_weights(folder: Path, model: Model) -> None:
-    """Write the weights of ``model``; no times or paths, so that equal models give equal files."""
-    with atomic_path(folder / _WEIGHTS) as temporary:
-        save_file({name: tensor.contiguous() for name, tensor in model.state_dict().items()}, temporary)
+    """Write the weights of ``model``."""
+    write_tensors(model.state_dict(), folder / _WEIGHTS)
 
 
 def read_description(folder: Path) -> Described:
@@ -88,7 +87,7 @@ def read_description(folder: Path) -> Described:
             )
         name = config["model"]["name"]
         settings = validated(find(name).settings, config["model"], "model", str(path))
-        return Described(config["dataset"], config["fingerprint"], name, settings, Sizes(**config["sizes"]))
+        return Described(config["dataset"], config["fingerprint"], name, settings)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelFolderError(f"damaged: {type(error).__name__} {error}", "Get the folder again.", str(path)) from None
 

@@ -61,7 +61,7 @@ class Frequency(Model):
             setattr(self, f"{kind}_overall", torch.bincount(candidate, minlength=size).float())
 
     def score(self, batch: Batch, kind: Kind) -> Tensor:
-        """How often each candidate stands in the place [B, C]."""
+        """The logarithm of how often each candidate stands in the place [B, C]: its softmax is the share of each."""
         starts, candidates, counts, overall = (
             getattr(self, f"{kind}_{name}") for name in ("starts", "candidates", "counts", "overall")
         )
@@ -69,8 +69,9 @@ class Frequency(Model):
         first, sizes = starts[places], starts[places + 1] - starts[places]
         rows = torch.arange(len(places), device=places.device).repeat_interleave(sizes)
         at = torch.arange(len(rows), device=places.device) + (first - (sizes.cumsum(0) - sizes))[rows]
-        scores = (_BACKOFF * overall / overall.sum()).repeat(len(places), 1)
-        return scores.index_put((rows, candidates[at]), counts[at], accumulate=True)
+        shares = (overall + 1) / (overall + 1).sum()  # never 0, not even for what train does not have
+        scores = (_BACKOFF * shares).repeat(len(places), 1)
+        return scores.index_put((rows, candidates[at]), counts[at], accumulate=True).log()
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """Take counts of any length: how many there are depends on the facts."""

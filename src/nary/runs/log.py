@@ -1,11 +1,15 @@
 """What a run writes down while it trains: ``log.txt`` for people, ``metrics.jsonl`` for machines."""
 
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 from nary.data.files import atomic_path
+from nary.errors import OutputError
 from nary.recipe import Recipe
 from nary.training.checkpoint import Checkpoints, Progressed
 from nary.training.instances import Instances
@@ -27,11 +31,13 @@ class RunLog:
         """Begin, or go on: metrics of steps that the newest checkpoint does not have will come again."""
         path = self.folder / "metrics.jsonl"
         step = checkpoints.newest_step()
-        lines = [line for line in path.read_bytes().splitlines() if line] if path.is_file() else []
-        kept = [line for line in lines if orjson.loads(line)["step"] <= step]
-        if len(kept) < len(lines):
+        before = path.read_bytes() if path.is_file() else b""
+        kept = [record for record in _records(before) if record["step"] <= step]
+        after = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in kept)
+        if after != before:
             with atomic_path(path) as temporary:
-                temporary.write_bytes(b"".join(line + b"\n" for line in kept))
+                temporary.write_bytes(after)
+        self.loss = next((record["loss"] for record in reversed(kept) if "loss" in record), None)
         self._say(f"resumed at step {step}" if step else "started")
 
     def step(self, report: StepReport) -> None:
@@ -55,9 +61,22 @@ class RunLog:
         self._say(f"{'finished' if finished else 'interrupted'} after {done.step} steps, {done.seconds:.0f} seconds")
 
     def _append(self, content: dict[str, object]) -> None:
-        with (self.folder / "metrics.jsonl").open("ab") as file:
-            file.write(orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE))
+        _append_to(self.folder / "metrics.jsonl", orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE))
 
     def _say(self, text: str) -> None:
-        with (self.folder / "log.txt").open("a", encoding="utf-8") as file:
-            file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+        _append_to(self.folder / "log.txt", f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode())
+
+
+def _records(content: bytes) -> Iterator[dict[str, Any]]:
+    """The records of ``metrics.jsonl``; a kill may have cut the last one off."""
+    for line in content.splitlines():
+        with suppress(orjson.JSONDecodeError):
+            yield orjson.loads(line)
+
+
+def _append_to(path: Path, content: bytes) -> None:
+    try:
+        with path.open("ab") as file:
+            file.write(content)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}", "What was saved before is kept.") from None

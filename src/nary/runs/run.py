@@ -38,25 +38,28 @@ class Run:
 
     def evaluate(
         self,
-        split: str = "test",
+        facts: str | FactTable = "test",
         *,
-        table: FactTable | None = None,
         protocol: Protocol | None = None,
         progress: Progress = no_progress,
     ) -> Report:
-        """Rank every element of the facts of a split, or of a table of other facts with the same ids."""
-        return self.rank(split, table=table, protocol=protocol, progress=progress)[0]
+        """Rank every element of the facts of a split, or of a table of facts with the ids of this run."""
+        return self.rank(facts, protocol=protocol, progress=progress)[0]
 
     def rank(
         self,
-        split: str = "test",
+        facts: str | FactTable = "test",
         *,
-        table: FactTable | None = None,
         protocol: Protocol | None = None,
         progress: Progress = no_progress,
     ) -> tuple[Report, Ranks]:
         """Like :meth:`evaluate`, with the rank of every query."""
+        split, table = (facts, None) if isinstance(facts, str) else (self._split_of(facts), facts)
         return evaluate(self.model, self.dataset, split, protocol or self.protocol(), progress=progress, table=table)
+
+    def _split_of(self, table: FactTable) -> str:
+        """What to call these facts in a report."""
+        return next((split for split, own in self.dataset.splits.items() if own == table), "other facts")
 
     def protocol(self, overrides: Mapping[str, Any] | None = None) -> Protocol:
         """The protocol of the recipe, with other values for keys such as ``evaluation.filter``."""
@@ -88,8 +91,8 @@ def load_run(folder: str | Path) -> Run:
     is_run = recipe_path.is_file()
     inner = folder / MODEL if is_run else folder
     described = model_folder.read_description(inner)
-    model = find(described.model).make(described.settings, described.sizes)
+    dataset = model_folder.load_dataset(inner)
+    model = find(described.model).make(described.settings, model_folder.sizes_of(dataset))
     model_folder.load_weights(inner, model)
     recipe = recipe_from(read_toml(recipe_path), str(recipe_path)) if is_run else None
-    dataset = model_folder.load_dataset(inner)
     return Run(dataset, model.eval(), described.settings, recipe, folder if is_run else None)

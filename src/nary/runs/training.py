@@ -97,6 +97,12 @@ def train_run(run: Run, listener: Listener = lambda report: None) -> Trained:
     run.model.prepare(train)
     run.model.to(device)
     instances = Instances(train, recipe.training.batch, recipe.training.seed, recipe.training.shuffle)
+    if recipe.training.epochs and not instances.steps(recipe.training.epochs):
+        raise SettingError(
+            f"{len(instances):,} instances in {recipe.training.epochs} epochs do not fill one batch of "
+            f"{recipe.training.batch:,}",
+            "Lower training.batch, or train for more epochs.",
+        )
     log = RunLog(folder, recipe, instances)
     training = Training(run.model, instances, recipe.training, Checkpoints(folder / "checkpoints"), device)
     training.validate = _validation(run, log)
@@ -130,6 +136,7 @@ def _usable(dataset: Dataset, recipe: Recipe) -> Dataset:
         dataset = split_dataset(dataset)
     if recipe.data.valid_share is not None:
         dataset = with_valid(dataset, recipe.data.valid_share)
+    _check_validation(dataset, recipe)
     for split in recipe.data.train_on:
         if split not in dataset.splits:
             raise SettingError(
@@ -137,6 +144,20 @@ def _usable(dataset: Dataset, recipe: Recipe) -> Dataset:
                 f"It has: {', '.join(dataset.splits)}; data.valid_share can hold a valid split out of train.",
             )
     return dataset
+
+
+def _check_validation(dataset: Dataset, recipe: Recipe) -> None:
+    """Refuse to validate, or to stop early, on a split that does not exist or is learned from."""
+    every, patience = recipe.training.validate_every, recipe.training.patience
+    if patience and not every:
+        raise SettingError(
+            f"training.patience is {patience}, but training.validate_every is 0", "Validate every epoch with 1."
+        )
+    if every and ("valid" not in dataset.splits or "valid" in recipe.data.train_on):
+        raise SettingError(
+            f"training.validate_every is {every}, but there is no valid split that is not learned from",
+            "Leave valid out of data.train_on, or hold facts out of train with data.valid_share.",
+        )
 
 
 def _validation(run: Run, log: RunLog) -> Validate | None:

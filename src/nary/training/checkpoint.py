@@ -5,7 +5,6 @@ remembers. It is written under a temporary name and renamed; the one before stay
 order of the data and the random numbers of a step follow from seed and step, so they need not be kept.
 """
 
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +12,10 @@ from typing import Any
 
 import orjson
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from nary.data.files import atomic_path
 from nary.errors import NaryError
+from nary.models.weights import write_tensors
 from nary.training.optimiser import Optimiser
 
 _SUFFIX = ".safetensors"
@@ -53,17 +51,19 @@ class Checkpoints:
             for name, value in optimiser.adam.state.get(parameter, {}).items():
                 tensors[f"optimiser.{number}.{name}"] = value
         path = self.folder / f"step-{progressed.step:09d}{_SUFFIX}"
-        _write(tensors, vars(progressed), path)
+        write_tensors(tensors, path, _metadata(vars(progressed)))
         for old in self._paths()[:-2]:
             with suppress(OSError):
                 old.unlink()
 
     def save_best(self, model: nn.Module, progressed: Progressed) -> None:
         """Keep these weights as the best so far."""
-        _write(dict(model.state_dict()), {"step": progressed.step}, self.folder / f"best{_SUFFIX}")
+        path = self.folder / f"best{_SUFFIX}"
+        write_tensors(model.state_dict(), path, _metadata({"step": progressed.step}))
 
     def restore(self, model: nn.Module, optimiser: Optimiser) -> Progressed:
         """Put the newest checkpoint that can be read into ``model`` and ``optimiser``; start anew if there is none."""
+        self._clear()
         problem: CheckpointError | None = None
         for path in reversed(self._paths()):
             try:
@@ -71,12 +71,10 @@ class Checkpoints:
             except CheckpointError as error:
                 problem = error
                 continue
-            model.load_state_dict({k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")})
+            _load(model, _below("model.", tensors), path)
             for number, parameter in enumerate(optimiser.parameters):
-                prefix = f"optimiser.{number}."
-                state = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-                if state:
-                    optimiser.adam.state[parameter] = state
+                if state := _below(f"optimiser.{number}.", tensors):
+                    optimiser.adam.state[parameter] = {k: v.to(parameter.device) for k, v in state.items()}
             return Progressed(**found)
         if problem is not None:
             raise problem
@@ -84,25 +82,41 @@ class Checkpoints:
 
     def restore_best(self, model: nn.Module) -> None:
         """Put the best weights into ``model``."""
-        model.load_state_dict(_read(self.folder / f"best{_SUFFIX}")[0])
+        path = self.folder / f"best{_SUFFIX}"
+        _load(model, _read(path)[0], path)
 
     def newest_step(self) -> int:
-        """The step of the newest checkpoint, 0 if there is none."""
-        return int(self._paths()[-1].stem.removeprefix("step-")) if self._paths() else 0
+        """The step of the newest checkpoint that can be read, 0 if there is none."""
+        for path in reversed(self._paths()):
+            with suppress(CheckpointError):
+                return int(_read(path)[1]["step"])
+        return 0
+
+    def _clear(self) -> None:
+        """Remove what a kill in the middle of a save has left behind."""
+        for path in self.folder.glob(".tmp-*"):
+            with suppress(OSError):
+                path.unlink()
 
     def _paths(self) -> list[Path]:
         return sorted(self.folder.glob(f"step-*{_SUFFIX}"))
 
 
-def _write(tensors: dict[str, Tensor], found: dict[str, Any], path: Path) -> None:
-    with atomic_path(path) as temporary:
-        save_file(
-            {name: tensor.detach().contiguous() for name, tensor in tensors.items()},
-            temporary,
-            metadata={"progressed": orjson.dumps(found).decode()},
-        )
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())  # the name must not appear before the content is on the disk
+def _metadata(found: dict[str, Any]) -> dict[str, str]:
+    return {"progressed": orjson.dumps(found).decode()}
+
+
+def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def _load(model: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise CheckpointError(
+            f"not a checkpoint of this run: {str(error).splitlines()[0]}", "Remove it to start again.", str(path)
+        ) from None
 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -1,5 +1,6 @@
 """The training loop: plain, resumable, interruptible."""
 
+import math
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,9 @@ from nary.training.instances import Instances
 from nary.training.objective import masked_loss
 from nary.training.optimiser import Optimiser, rate_at
 from nary.training.settings import TrainingSettings
+
+
+_DIVERGED = "The last checkpoint is untouched. Try a smaller training.rate, a longer training.warmup, or fp32."
 
 
 class TrainingError(NaryError):
@@ -74,12 +78,13 @@ class Training:
                 self._step(optimiser, done, steps)
                 stop = self._validate(done, steps)
                 late = time.monotonic() - saved > 60 * self.settings.checkpoint_minutes
-                if stop or late or interrupted() or done.step == steps:
-                    self.checkpoints.save(self.model, optimiser, done)
+                leave = interrupted()  # asked once: who leaves has saved
+                if stop or late or leave or done.step == steps:
+                    self._save(optimiser, done)
                     saved = time.monotonic()
                 if stop:
                     break
-                if interrupted() and done.step < steps:
+                if leave and done.step < steps:
                     return done, False
         if done.best is not None:
             self.checkpoints.restore_best(self.model)
@@ -94,11 +99,8 @@ class Training:
             loss = masked_loss(self.model, batch, self.settings)
         loss.backward()  # type: ignore[no-untyped-call]
         value = loss.item()
-        if value != value or value == float("inf"):
-            raise TrainingError(
-                f"the loss is {value} at step {done.step + 1}",
-                "The last checkpoint is untouched. Try a smaller training.rate, a longer training.warmup, or fp32.",
-            )
+        if not math.isfinite(value):
+            raise TrainingError(f"the loss is {value} at step {done.step + 1}", _DIVERGED)
         optimiser.step(done.step)
         done.step += 1
         seconds = time.perf_counter() - start
@@ -114,6 +116,11 @@ class Training:
                 done.seconds,
             )
         )
+
+    def _save(self, optimiser: Optimiser, done: Progressed) -> None:
+        if not all(parameter.isfinite().all() for parameter in self.model.parameters()):
+            raise TrainingError(f"weights are no longer finite at step {done.step}", _DIVERGED)
+        self.checkpoints.save(self.model, optimiser, done)
 
     def _validate(self, done: Progressed, steps: int) -> bool:
         """Validate if it is time to; whether to stop early."""

@@ -32,7 +32,7 @@ class TrainingSettings(Settings):
     relation_smoothing: float = Field(0.0, ge=0, lt=1)
     shuffle: Literal["facts", "instances"] = "facts"
     """Shuffle facts and keep all masks of one fact side by side, as published, or shuffle the masks."""
-    seed: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0, lt=1 << 31)
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     device: str = "auto"
     validate_every: int = Field(0, ge=0)

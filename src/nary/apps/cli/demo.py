@@ -1,27 +1,99 @@
-"""``nary demo``: a first look at n-ary facts."""
+"""``nary demo``: everything once, on the dataset that comes with Nary, in about a minute."""
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.output import print_table
+from nary.apps.cli.output import notice, print_table, progress_bar
+from nary.apps.cli.training_bar import training_bar
+from nary.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from nary.runs import Run
+
+_QUESTIONS = (
+    "Marie Curie | award received | ? | point in time: 1911",
+    "? | award received | Nobel Prize in Physics | point in time: 1921",
+    "Niels Bohr | country of citizenship | ?",
+    "Toni Morrison | ? | poetry",
+    "Peter Higgs | award received | Nobel Prize in Physics | point in time: 2013 | together with: ?",
+)
 
 
-def demo() -> None:
-    """Show the dataset that comes with Nary: Nobel prizes, their laureates and their lives.
+def demo(
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to put the run and the pictures.")] = Path(
+        "nary-demo"
+    ),
+) -> None:
+    """Train GRAN on Nobel prizes, rank facts it has not seen, answer five questions, draw a fact.
 
     Example: nary demo
     """
     from nary.data.load import load
-    from nary.data.statistics import counts
+    from nary.recipe import choose
+    from nary.runs import start_run, train_run
 
     data = load("nobel")
-    found = counts(data)
-    facts = sum(found["facts"].values())
-    typer.echo(f"nobel: {facts:,} facts about {found['entities']:,} entities with {found['relations']:,} relations.\n")
-    typer.echo("A fact is a subject, a relation, an object, and any number of qualifiers:\n")
-    names = data.vocabulary
-    largest = {block.arity: next(iter(data.facts.take(block.rows[:1]).facts(names))) for block in data.facts.blocks}
-    for fact in largest.values():
-        typer.echo(f"  {fact}")
-    typer.echo()
-    print_table("Facts by arity", ["arity", "facts"], [[int(arity), n] for arity, n in found["arities"].items()])
-    typer.echo("\nNext: nary datasets, nary stats nobel, nary check nobel, nary convert nobel nobel.jsonl")
+    facts = sum(len(table) for table in data.splits.values())
+    typer.echo(f"nobel: {facts:,} facts about Nobel prizes and laureates, such as")
+    fact = next(fact for fact in data.train.facts(data.vocabulary) if fact.arity == 7)
+    typer.echo(f"  {fact}\n")
+    _clear(out)
+    run = start_run(data, choose("nobel"), out / "run")
+    with training_bar(show=True) as listener:
+        trained = train_run(run, listener)
+    typer.echo(f"Trained for {trained.epochs:.0f} epochs in {trained.seconds:.0f} seconds.\n")
+    _evaluate(run)
+    for question in _QUESTIONS:
+        _ask(run, question)
+    _draw(run, out, str(fact))
+    typer.echo(f'\nNext:\n  nary predict {out}/run "Ada Yonath | award received | ?"')
+    typer.echo(f"  nary evaluate {out}/run\n  nary train FACTS.jsonl      on your own facts; see docs/guide.md")
+
+
+def _clear(out: Path) -> None:
+    """Remove what an earlier demo left; anything else in the way is an error of ``start_run``."""
+    if (out / "run" / "recipe.toml").is_file():
+        shutil.rmtree(out / "run")
+
+
+def _evaluate(run: "Run") -> None:
+    with progress_bar("Ranking", show=True) as progress:
+        report = run.evaluate("test", progress=progress)
+    groups = {
+        "entity": "an entity",
+        "subject/object": "  subject or object",
+        "value": "  value",
+        "relation": "a relation",
+    }
+    rows = [
+        [
+            text,
+            *(report.metrics[group][name] for name in ("mrr", "hits@1", "hits@10")),
+            int(report.metrics[group]["count"]),
+        ]
+        for group, text in groups.items()
+    ]
+    print_table("Facts it has not seen, one element missing", ["missing", "MRR", "Hits@1", "Hits@10", "queries"], rows)
+
+
+def _ask(run: "Run", question: str) -> None:
+    answers = run.predict(question, k=3).answers
+    typer.echo(f"\n{question}")
+    for answer in answers:
+        typer.echo(f"  {answer.probability:6.1%}  {answer.name}{'   (known)' if answer.known else ''}")
+
+
+def _draw(run: "Run", out: Path, fact: str) -> None:
+    from nary.apps.curves import plot_curves
+    from nary.apps.drawing import draw_fact
+    from nary.facts import parse_fact
+
+    draw_fact(parse_fact(fact), out / "fact.svg")
+    try:
+        plot_curves(out / "run")
+    except MissingExtraError as missing:
+        notice(f"no curves were drawn. {missing.hint}")
+    typer.echo(f"\nDrawn: {out}/fact.svg, {out}/run/curves.png")

@@ -30,6 +30,10 @@ def evaluate(
     ranks: Annotated[
         Path | None, typer.Option("--ranks", metavar="FILE", help="Write the rank of every query as JSON Lines.")
     ] = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", metavar="FOLDER", help="Also file the result under this folder.")
+    ] = None,
+    label: Annotated[str, typer.Option("--label", help="With --record: what the recipe is called.")] = "",
     by: Annotated[
         str | None, typer.Option("--by", metavar="WHAT", help="Also break down by arity or by relation.")
     ] = None,
@@ -49,13 +53,21 @@ def evaluate(
             raise SettingError(f"{option} {value}", f"Expected {' or '.join(name for name in expected if name)}.")
     loaded = load_run(run)
     names = loaded.dataset.vocabulary
-    table = _other_facts(data, split, names) if data is not None else loaded.dataset[split]
+    if data is None:
+        source, table, notes = loaded.dataset.name, loaded.dataset[split], []
+    else:
+        source, table, notes = _other_facts(data, split, names)
     protocol = loaded.protocol(parse_overrides(set_ or []))
     with progress_bar("Ranking", show=not json) as progress:
-        report, found = loaded.rank(split, table=table, protocol=protocol, progress=progress)
+        report, found = loaded.rank(table, protocol=protocol, progress=progress)
+    report = replace(report, dataset=source, split=split, notes=[*notes, *report.notes])
     if by is not None:
         relations = names.relations if by == "relation" else None
         report = replace(report, metrics=measure(found, by_arity=by == "arity", relations=relations))
+    if record is not None:
+        from nary.runs.results import record_result
+
+        notice(f"recorded {record_result(loaded, report, record, label)}")
     if ranks is not None:
         found.write_jsonl(ranks, table, names)
     if json:
@@ -64,13 +76,10 @@ def evaluate(
         typer.echo({"text": report.table, "csv": report.csv, "latex": report.latex}[to]())
 
 
-def _other_facts(data: str, split: str, names: "Vocabulary") -> "FactTable":
-    """The facts of ``data`` under the ids of the run; a file without splits is ranked as a whole."""
+def _other_facts(data: str, split: str, names: "Vocabulary") -> tuple[str, "FactTable", list[str]]:
+    """The name of ``data``, its facts under the ids of the run, and notes; a file without splits is ranked whole."""
     from nary.data.foreign import under_vocabulary
 
     dataset = open_data(data, None, OnError.stop, quiet=True)
     facts = dataset.train if set(dataset.splits) == {"train"} else dataset[split]
-    table, notes = under_vocabulary(facts, dataset.vocabulary, names)
-    for note in notes:
-        notice(note)
-    return table
+    return dataset.name, *under_vocabulary(facts, dataset.vocabulary, names)

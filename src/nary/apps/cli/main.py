@@ -16,6 +16,7 @@ from nary.apps.cli.generate import generate
 from nary.apps.cli.models import models
 from nary.apps.cli.output import print_error
 from nary.apps.cli.predict import predict
+from nary.apps.cli.results import results
 from nary.apps.cli.show import show
 from nary.apps.cli.split import split
 from nary.apps.cli.stats import stats
@@ -32,7 +33,7 @@ app = typer.Typer(
 _STOPPED = 130  # the shell's code for an interrupt
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # typer exports only this subclass of it
 
-_COMMANDS = (demo, train, evaluate, predict, show, models, datasets, stats, check, convert, split, generate)
+_COMMANDS = (demo, train, evaluate, predict, show, models, results, datasets, stats, check, convert, split, generate)
 for command in _COMMANDS:
     app.command()(command)
 

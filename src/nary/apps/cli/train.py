@@ -45,7 +45,7 @@ def train(
     from nary.runs import resume_run, train_run
 
     if resume is not None:
-        if data is not None or recipe or set_ or out or model:
+        if any(given is not None for given in (data, model, recipe, set_ or None, out, seed, device, precision)):
             raise SettingError("--resume takes everything from the run", "Leave DATA and the other options out.")
         run = resume_run(resume)
     else:

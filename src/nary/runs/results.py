@@ -1,0 +1,100 @@
+"""Committed results: the metrics of a run with everything needed to repeat it, and none of its facts."""
+
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import numpy
+import orjson
+import torch
+
+from nary.data.files import atomic_path
+from nary.errors import DataError, SettingError
+from nary.evaluation.report import Report
+from nary.runs.run import Run
+from nary.version import __version__
+
+_KEYS = ("model", "variant", "dataset", "split", "trained_on", "seed", "recipe", "protocol", "metrics", "seconds")
+
+
+def record_result(run: Run, report: Report, folder: Path, label: str = "") -> Path:
+    """Write the result of ``run`` under ``folder`` and return its path.
+
+    It is named after model, variant and seed, and after ``label``, which tells a recipe from the shipped one.
+    """
+    if run.recipe is None or run.folder is None:
+        raise SettingError("only a run folder can be recorded", "A model folder does not tell how it was trained.")
+    content = {
+        **result_of(run, report),
+        "seconds": _seconds(run.folder),
+        "hardware": _hardware(),
+        "versions": _versions(),
+    }
+    variant = getattr(run.settings, "variant", None)
+    name = "-".join(part for part in (run.recipe.model_name, variant, label) if part)
+    path = folder / run.dataset.name / f"{name}-seed{run.recipe.training.seed}.json"
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    return path
+
+
+def result_of(run: Run, report: Report) -> dict[str, Any]:
+    """What was done and what came out."""
+    if run.recipe is None:
+        raise SettingError("this run has no recipe", "Only a run folder has one.")
+    found = report.as_dict()
+    return {
+        "model": run.recipe.model_name,
+        "variant": getattr(run.settings, "variant", None),
+        "dataset": run.dataset.name,
+        "split": report.split,
+        "trained_on": run.recipe.data.train_on,
+        "seed": run.recipe.training.seed,
+        "recipe": run.recipe.as_tables(),
+        "protocol": found["protocol"],
+        "metrics": found["metrics"],
+    }
+
+
+def read_results(folder: Path) -> list[dict[str, Any]]:
+    """All results under ``folder``, each with its ``path`` there."""
+    found = []
+    for path in sorted(folder.glob("*/*.json")):
+        try:
+            content = orjson.loads(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise DataError(f"not a result: {error}", file=str(path)) from None
+        if missing := [key for key in _KEYS if key not in content]:
+            raise DataError(f"not a result: no {missing[0]!r} in it", file=str(path))
+        found.append({**content, "path": str(path.relative_to(folder))})
+    return found
+
+
+def _seconds(folder: Path) -> float | None:
+    """How long the training took, by its last line."""
+    path = folder / "metrics.jsonl"
+    if not path.is_file():
+        return None
+    times = [record["seconds"] for record in map(orjson.loads, path.read_bytes().splitlines()) if "seconds" in record]
+    return round(times[-1], 1) if times else None
+
+
+def _hardware() -> str:
+    info = Path("/proc/cpuinfo")
+    model = platform.processor() or platform.machine()
+    if info.is_file():
+        names = [
+            line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")
+        ]
+        model = names[0] if names else model
+    return f"{model}, {os.cpu_count()} cores, {torch.get_num_threads()} threads"
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "nary": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": numpy.__version__,
+    }
