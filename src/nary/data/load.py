@@ -1,8 +1,8 @@
 """Datasets by name, and whatever else a user may mean by DATA."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -47,7 +47,8 @@ def resolve(
     """
     if data in catalogue.names():
         return load(data, progress=progress)
-    if not (data == "-" or any(mark in data for mark in "./\\") or Path(data).exists()):
+    # not Path.exists, which raises for a name that is too long to be one
+    if not (data == "-" or any(mark in data for mark in "./\\") or os.path.exists(data)):  # noqa: PTH110
         raise DatasetError(
             f"no dataset is called {data!r}, and no such file or folder exists",
             did_you_mean(data.lower(), catalogue.names()),

@@ -18,7 +18,6 @@ from nary.training.objective import masked_loss
 from nary.training.optimiser import Optimiser, rate_at
 from nary.training.settings import TrainingSettings
 
-
 _DIVERGED = "The last checkpoint is untouched. Try a smaller training.rate, a longer training.warmup, or fp32."
 
 

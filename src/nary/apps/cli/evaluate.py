@@ -54,7 +54,8 @@ def evaluate(
     loaded = load_run(run)
     names = loaded.dataset.vocabulary
     if data is None:
-        source, table, notes = loaded.dataset.name, loaded.dataset[split], []
+        notes: list[str] = []
+        source, table = loaded.dataset.name, loaded.dataset[split]
     else:
         source, table, notes = _other_facts(data, split, names)
     protocol = loaded.protocol(parse_overrides(set_ or []))

@@ -1,0 +1,102 @@
+"""Small data and small runs, for tests of everything between a recipe and a trained model."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from nary.data.dataset import Dataset
+from nary.data.generator import generate
+from nary.data.splits import split_dataset
+from nary.facts import Fact, FactTable, Vocabulary
+from nary.recipe import Recipe, choose
+from nary.runs import Run, start_run, train_run
+
+SMALL: dict[str, Any] = {
+    "model.layers": 1,
+    "model.heads": 2,
+    "model.width": 16,
+    "model.inner": 16,
+    "training.epochs": 4,
+    "training.batch": 32,
+    "training.rate": 0.01,
+    "training.precision": "fp32",
+}
+"""A model that trains in a blink."""
+NARY = [sys.executable, "-c", "from nary.apps.cli.main import main; main()"]
+
+
+def small_data(facts: int = 60) -> Dataset:
+    """Invented facts of arity 2 to 4 in three splits."""
+    return split_dataset(generate(facts=facts, entities=20, relations=4, max_arity=4))
+
+
+def small_recipe(dataset: Dataset, model: str = "gran", **changed: Any) -> Recipe:
+    """Double underscores in ``changed`` stand for dots: ``training__epochs``."""
+    settings = SMALL if model == "gran" else {k: v for k, v in SMALL.items() if not k.startswith("model.")}
+    return choose(
+        dataset.name, model, overrides={**settings, **{k.replace("__", "."): v for k, v in changed.items()}}
+    )
+
+
+def small_run(folder: Path, model: str = "gran", dataset: Dataset | None = None, **changed: Any) -> Run:
+    """A trained run in ``folder``."""
+    dataset = dataset or small_data()
+    return train_run(start_run(dataset, small_recipe(dataset, model, **changed), folder)).run
+
+
+def weights(folder: Path) -> bytes:
+    """The weight file of a run."""
+    return (folder / "model" / "model.safetensors").read_bytes()
+
+
+def options(**changed: Any) -> list[str]:
+    """The settings of a small run as options of ``nary train``."""
+    settings = {**SMALL, **{key.replace("__", "."): value for key, value in changed.items()}}
+    return [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
+
+
+def start(*arguments: object) -> subprocess.Popen[str]:
+    """``nary`` as a process of its own."""
+    return subprocess.Popen(
+        [*NARY, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def finish(*arguments: object) -> str:
+    """Run ``nary`` to its end, which must be a good one."""
+    process = start(*arguments)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    return out
+
+
+def wait_for(path: Path, pattern: str, process: subprocess.Popen[str], seconds: float = 30) -> None:
+    """Until something in ``path`` matches, or the process has ended."""
+    end = time.monotonic() + seconds
+    while process.poll() is None and not any(path.glob(pattern)):
+        assert time.monotonic() < end, f"nothing like {pattern} appeared in {path}"
+        time.sleep(0.002)
+
+
+def stop(process: subprocess.Popen[str], with_signal: signal.Signals) -> tuple[int, str]:
+    """Send a signal; the exit code and what was said on standard error."""
+    process.send_signal(with_signal)
+    _, err = process.communicate(timeout=60)
+    return process.returncode, err
+
+
+def dataset_of(**splits: list[Fact]) -> Dataset:
+    """A dataset called toy of the given facts."""
+    facts = [fact for own in splits.values() for fact in own]
+    entities = [name for f in facts for name in (f.subject, f.object, *(value for _, value in f.qualifiers))]
+    relations = [name for f in facts for name in (f.relation, *(attribute for attribute, _ in f.qualifiers))]
+    vocabulary = Vocabulary.of(entities, relations)
+    return Dataset("toy", vocabulary, {split: FactTable.from_facts(own, vocabulary) for split, own in splits.items()})
