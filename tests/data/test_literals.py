@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from nary.data.dataset import Dataset
 from nary.data.literals import drop_literals
-from nary.data.reading import read
+from nary.data.reading import Input, read, read_files
 from nary.facts import Fact, FactTable
 
 DATE = "+1903-00-00T00:00:00Z#9#http://calendar"
@@ -49,3 +51,13 @@ def test_a_split_may_become_empty_and_stay_so(tmp_path: Path) -> None:
     once = drop_literals(dataset)
     assert facts_of(once) == {"train": [Fact("a", "r", "b")], "test": []}
     assert drop_literals(once).splits["test"] == FactTable([])
+
+
+@pytest.mark.benchmark_data
+@pytest.mark.parametrize("split", ["valid", "test"])
+def test_wikipeople_without_literals_is_wikipeople_minus(benchmark_data: Path, split: str) -> None:
+    full, _ = read_files("full", [Input(benchmark_data / "wikipeople" / f"n-ary_{split}.json", split)])
+    published, _ = read_files("published", [Input(benchmark_data / "wikipeople-" / f"{split}.txt", split)])
+    made = drop_literals(full)
+    assert made.vocabulary == published.vocabulary
+    assert made[split] == published[split]  # in the same order, duplicates kept

@@ -16,7 +16,7 @@ from nary.errors import NaryError
 from nary.runs import load_run, resume_run, start_run, train_run
 from nary.training.checkpoint import CheckpointError
 
-_LONG = {"training__epochs": 50, "training__checkpoint_minutes": 1e-9}  # hundreds of steps, each of them saved
+_LONG = {"training__epochs": 25, "training__checkpoint_minutes": 1e-9}  # hundreds of steps, each of them saved
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,108 @@
+"""The closed form against soft labels written out."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from runs.small import small_data
+from torch import Tensor
+
+from nary.models.batch import Batch, Group
+from nary.models.contract import Kind, Model
+from nary.training.instances import Instances
+from nary.training.objective import masked_loss, smoothed_cross_entropy
+from nary.training.settings import TrainingSettings
+
+
+def dense(scores: Tensor, answers: Tensor, smoothing: float) -> Tensor:
+    """Cross-entropy with a matrix of soft labels."""
+    candidates = scores.shape[1]
+    labels = torch.full_like(scores, smoothing / (candidates - 1))
+    labels[torch.arange(len(answers)), answers] = 1 - smoothing
+    return -(labels * scores.log_softmax(-1)).sum()
+
+
+def test_by_hand() -> None:
+    scores = torch.tensor([[0.0, math.log(2), math.log(5)]])  # probabilities 1/8, 2/8, 5/8
+    answers = torch.tensor([2])
+    assert smoothed_cross_entropy(scores, answers, 0.0).item() == pytest.approx(-math.log(5 / 8))
+    expected = -(0.6 * math.log(5 / 8) + 0.2 * math.log(1 / 8) + 0.2 * math.log(2 / 8))
+    assert smoothed_cross_entropy(scores, answers, 0.4).item() == pytest.approx(expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    rows=st.integers(1, 6),
+    candidates=st.integers(2, 30),
+    smoothing=st.floats(0, 0.99),
+    scale=st.floats(0.1, 30),
+)
+def test_the_closed_form_and_its_gradient_are_those_of_soft_labels(
+    seed: int, rows: int, candidates: int, smoothing: float, scale: float
+) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    scores = (scale * torch.randn(rows, candidates, generator=generator)).requires_grad_()
+    answers = torch.randint(candidates, (rows,), generator=generator)
+    losses = [form(scores, answers, smoothing) for form in (smoothed_cross_entropy, dense)]
+    torch.testing.assert_close(*losses, rtol=1e-4, atol=1e-3)
+    gradients = [torch.autograd.grad(loss, scores)[0] for loss in losses]
+    torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-5)
+
+
+def test_a_single_candidate_is_certain() -> None:
+    assert smoothed_cross_entropy(torch.tensor([[3.0]]), torch.tensor([0]), 0.5).item() == 0
+
+
+class Fixed(Model):
+    """Query vectors and tables fixed beforehand."""
+
+    name = "fixed"
+
+    def __init__(self, queries: Tensor, entities: Tensor, relations: Tensor) -> None:
+        super().__init__()
+        self.queries = queries
+        self.tables = {"entity": entities, "relation": relations}
+
+    def query(self, batch: Batch) -> Tensor:
+        return self.queries
+
+    def table(self, kind: Kind) -> tuple[Tensor, Tensor]:
+        return self.tables[kind], torch.arange(float(len(self.tables[kind])))
+
+
+def test_the_mean_is_over_entity_and_relation_instances_alike() -> None:
+    generator = torch.Generator().manual_seed(0)
+    queries, entities, relations = (torch.randn(n, 4, generator=generator) for n in (3, 5, 2))
+    model = Fixed(queries, entities, relations)
+    batch = Batch([Group(torch.tensor([[1, 4, 2], [0, 3, 3], [1, 0, 4]]), torch.tensor([0, 1, 2]))])
+    found = masked_loss(model, batch, TrainingSettings(entity_smoothing=0.8, relation_smoothing=0.1))
+    entity_scores = queries[1:] @ entities.T + torch.arange(5.0)
+    relation_scores = queries[:1] @ relations.T + torch.arange(2.0)
+    expected = dense(entity_scores, torch.tensor([3, 4]), 0.8) + dense(relation_scores, torch.tensor([1]), 0.1)
+    torch.testing.assert_close(found, expected / 3)
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_a_batch_may_ask_for_one_kind_only(column: int) -> None:
+    model = Fixed(torch.ones(1, 2), torch.ones(4, 2), torch.ones(3, 2))
+    loss = masked_loss(model, Batch([Group(torch.tensor([[0, 0, 0]]), torch.tensor([column]))]), TrainingSettings())
+    scores = torch.arange(3.0 if column == 0 else 4.0)
+    torch.testing.assert_close(loss, torch.logsumexp(scores, 0))
+
+
+def test_an_untrained_gran_is_near_the_loss_of_guessing() -> None:
+    from nary.inference.folder import sizes_of
+    from nary.models.gran.model import Gran
+    from nary.models.gran.settings import GranSettings
+
+    data = small_data()
+    sizes = sizes_of(data)
+    torch.manual_seed(0)
+    model = Gran(GranSettings(layers=1, heads=2, width=16, inner=16, dropout=0.0), sizes)
+    instances = Instances(data.train, 1, 0)
+    batch = Instances(data.train, len(instances), 0).at(0)
+    guessing = torch.where(batch.asks_entity, math.log(sizes.entities), math.log(sizes.relations)).mean()
+    assert masked_loss(model, batch, TrainingSettings()).item() == pytest.approx(guessing.item(), abs=0.05)
