@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from nary.models.dropout import Dropout
 from nary.models.gran.settings import GranSettings
 
 
@@ -13,72 +14,98 @@ from nary.models.gran.settings import GranSettings
 class Layout:
     """How the vertices of a batch lie one after the other.
 
-    For each group the number of its facts and of vertices a fact, and the types of the edges between these [T, T].
+    For each group the number of its facts and of vertices a fact, and the types of the edges between these
+    [1, 1, T, T]; the places of the masked vertices [B] and, for each group, the types of their edges [n, 1, 1, T].
     """
 
     sizes: Sequence[tuple[int, int]]
     edges: Sequence[Tensor]
+    masked: Tensor
+    masked_edges: Sequence[Tensor]
 
 
 class GraphAttentionLayer(nn.Module):
-    """Attention between the vertices of each fact, biased by the types of their edges, and a feed-forward network."""
+    """Attention between the vertices of each fact, biased by the types of their edges, and a feed-forward network.
 
-    def __init__(self, settings: GranSettings) -> None:
+    The last layer of a model computes its output for the masked vertices alone: nobody looks at the others.
+    """
+
+    def __init__(self, settings: GranSettings, last: bool) -> None:
         super().__init__()
         width = settings.width
         self.heads = settings.heads
         self.pre_norm = settings.norm == "pre"
-        self.projection = nn.Linear(width, 3 * width)  # query, key, value in one product
+        self.last = last
+        self.projection = nn.Linear(width, 3 * width)  # query, key, value
         self.output = nn.Linear(width, width)
         self.attention_norm = nn.LayerNorm(width, eps=1e-12)
         self.inner = nn.Linear(width, settings.inner)
         self.outer = nn.Linear(settings.inner, width)
         self.outer_norm = nn.LayerNorm(width, eps=1e-12)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
 
     def forward(self, x: Tensor, layout: Layout, edge_key: Tensor | None, edge_value: Tensor | None) -> Tensor:
-        """[N, d] -> [N, d]"""
+        """[N, d] -> [N, d], or [B, d] for the last layer."""
+        source = self.attention_norm(x) if self.pre_norm else x
+        attended = self.dropout(self._attention(source, layout, edge_key, edge_value))
+        x = (x[layout.masked] if self.last else x) + attended
         if self.pre_norm:
-            x = x + self.dropout(self._attention(self.attention_norm(x), layout, edge_key, edge_value))
             return x + self.dropout(self._feed_forward(self.outer_norm(x)))
-        x = self.attention_norm(x + self.dropout(self._attention(x, layout, edge_key, edge_value)))
+        x = self.attention_norm(x)
         return self.outer_norm(x + self.dropout(self._feed_forward(x)))
 
     def _feed_forward(self, x: Tensor) -> Tensor:
         return self.outer(nn.functional.gelu(self.inner(x)))
 
     def _attention(self, x: Tensor, layout: Layout, edge_key: Tensor | None, edge_value: Tensor | None) -> Tensor:
-        projected = self.projection(x)  # [N, 3d]
-        mixed, start = [], 0
-        for (size, vertices), edges in zip(layout.sizes, layout.edges, strict=True):
-            own = projected[start : start + size * vertices].view(size, vertices, 3, self.heads, -1)
-            query, key, value = own.permute(2, 0, 3, 1, 4)  # each [n, H, T, z]
-            mixed.append(self._attend(query * query.shape[-1] ** -0.5, key, value, edges, edge_key, edge_value))
-            start += size * vertices
+        queries, keys, values = self._project(x, layout)
+        edges = layout.masked_edges if self.last else layout.edges
+        asked = [size if self.last else size * vertices for size, vertices in layout.sizes]
+        whole = [size * vertices for size, vertices in layout.sizes]
+        divided = (queries.split_with_sizes(asked), keys.split_with_sizes(whole), values.split_with_sizes(whole))
+        mixed = []
+        for query, key, value, (size, _), types in zip(*divided, layout.sizes, edges, strict=True):
+            by_head = [part.view(size, -1, self.heads, part.shape[1] // self.heads) for part in (query, key, value)]
+            query, key, value = (part.transpose(1, 2) for part in by_head)  # each [n, H, Q or T, z]
+            mixed.append(self._attend(query, key, value, types, edge_key, edge_value))
         return self.output(torch.cat(mixed))
+
+    def _project(self, x: Tensor, layout: Layout) -> tuple[Tensor, Tensor, Tensor]:
+        """The scaled queries [N or B, d], the keys and the values [N, d]."""
+        width = x.shape[1]
+        scale = (width // self.heads) ** -0.5
+        if not self.last:
+            query, key, value = self.projection(x).chunk(3, dim=1)
+            return query * scale, key, value
+        weight, bias = self.projection.weight, self.projection.bias
+        query = nn.functional.linear(x[layout.masked], weight[:width], bias[:width])
+        key, value = nn.functional.linear(x, weight[width:], bias[width:]).chunk(2, dim=1)
+        return query * scale, key, value
 
     def _attend(
         self,
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        edges: Tensor,
+        types: Tensor,
         edge_key: Tensor | None,
         edge_value: Tensor | None,
     ) -> Tensor:
-        """Attention within the facts of one arity: [n, H, T, z] each -> [n * T, d]."""
-        scores = query @ key.transpose(-1, -2)  # [n, H, T, T]
+        """Attention within the facts of one arity: [n, H, Q, z] of [n, H, T, z] -> [n * Q, d].
+
+        There are few types of edges [t], so a product with each type's bias serves all edges of that type: no bias is
+        spread out to pairs of vertices.
+        """
+        scores = query @ key.transpose(-1, -2)  # [n, H, Q, T]
+        types = types.expand_as(scores)
         if edge_key is not None:
-            scores = scores + torch.einsum("nhiz,ijhz->nhij", query, self._per_pair(edge_key, edges))
+            scores = scores + (query @ edge_key.transpose(-1, -2)).gather(-1, types)
         weights = self.dropout(scores.softmax(-1))
         mixed = weights @ value
         if edge_value is not None:
-            mixed = mixed + torch.einsum("nhij,ijhz->nhiz", weights, self._per_pair(edge_value, edges))
+            by_type = weights.new_zeros(*weights.shape[:-1], edge_value.shape[-2]).scatter_add(-1, types, weights)
+            mixed = mixed + by_type @ edge_value
         return mixed.transpose(1, 2).flatten(2).flatten(0, 1)
-
-    def _per_pair(self, table: Tensor, edges: Tensor) -> Tensor:
-        """The bias of each pair of vertices [T, T, H, z]."""
-        return table[edges].expand(-1, -1, self.heads, -1)
 
 
 def init_weights(model: nn.Module) -> None:

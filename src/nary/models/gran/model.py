@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from nary.errors import SettingError
 from nary.models.batch import Batch, Group
 from nary.models.contract import Kind, Model, Sizes
+from nary.models.dropout import Dropout
 from nary.models.gran.edges import edge_type_count, edge_types, vertex_roles
 from nary.models.gran.layers import GraphAttentionLayer, Layout, init_weights
 from nary.models.gran.settings import GranSettings
@@ -36,11 +37,12 @@ class Gran(Model):
         self.node_embedding = nn.Parameter(torch.empty(1 + sizes.relations + sizes.entities, width))
         self.role_embedding = _table(self._role_count(), width)
         self.input_norm = nn.LayerNorm(width, eps=1e-12)
-        self.dropout = nn.Dropout(settings.dropout)
-        self.layers = nn.ModuleList(GraphAttentionLayer(settings) for _ in range(settings.layers))
+        self.dropout = Dropout(settings.dropout)
+        last = settings.layers - 1
+        self.layers = nn.ModuleList(GraphAttentionLayer(settings, number == last) for number in range(settings.layers))
         tables = settings.layers if settings.edge_bias == "per-layer" else 1
         heads = settings.heads if settings.edge_bias == "per-head" else 1
-        shape = (edge_type_count(settings), heads, width // settings.heads)
+        shape = (heads, edge_type_count(settings), width // settings.heads)
         self.edge_key = _table(0 if settings.edge_bias_on == "value" else tables, *shape)
         self.edge_value = _table(0 if settings.edge_bias_on == "key" else tables, *shape)
         self.head_transform = nn.Linear(width, width)
@@ -52,11 +54,10 @@ class Gran(Model):
 
     def query(self, batch: Batch) -> Tensor:
         """The vector of each masked vertex after the prediction layer [B, d]."""
-        layout, vertices, masked = self._pack(batch)
+        layout, vertices = self._pack(batch)
         x = self.dropout(self.input_norm(vertices))  # [N, d]
         for number, layer in enumerate(self.layers):
-            x = layer(x, layout, *self._edge_tables(number))
-        x = x[masked]  # [B, d]
+            x = layer(x, layout, *self._edge_tables(number))  # [B, d] after the last one
         if self.output_norm is not None:
             x = self.output_norm(x)
         x = self.head_transform(x)
@@ -70,8 +71,8 @@ class Gran(Model):
         own = slice(self.relations, None) if kind == "entity" else slice(self.relations)
         return table[own], self.output_bias[own]
 
-    def _pack(self, batch: Batch) -> tuple[Layout, Tensor, Tensor]:
-        """The layout of the batch, the embeddings of all its vertices [N, d], the places of the masked ones [B]."""
+    def _pack(self, batch: Batch) -> tuple[Layout, Tensor]:
+        """The layout of the batch and the embeddings of all its vertices [N, d]."""
         tokens, roles, masked, edges, start = [], [], [], [], 0
         for group in batch.groups:
             size, width = group.ids.shape
@@ -84,7 +85,8 @@ class Gran(Model):
         if self.role_embedding is not None:
             vertices = vertices + nn.functional.embedding(torch.cat(roles), self.role_embedding)
         sizes = [(group.ids.shape[0], group.ids.shape[1]) for group in batch.groups]
-        return Layout(sizes, edges), vertices, torch.cat(masked)
+        masked_edges = [own[group.columns][:, None, None] for own, group in zip(edges, batch.groups, strict=True)]
+        return Layout(sizes, [own[None, None] for own in edges], torch.cat(masked), masked_edges), vertices
 
     def _tokens(self, group: Group) -> Tensor:
         """The row of the embedding of each vertex [n, T]."""
@@ -104,13 +106,14 @@ class Gran(Model):
         return {"none": 0, "role": 5, "position": 3 + 2 * self.max_qualifiers}[self.settings.embeddings]
 
     def _edge_tables(self, layer: int) -> tuple[Tensor | None, Tensor | None]:
-        """The key and value biases of one layer [types + 1, H or 1, z]; type 0 is zero."""
+        """The key and value biases of one layer [types + 1, z], or [H, types + 1, z] per head; type 0 is zero."""
 
         def own(tables: Tensor | None) -> Tensor | None:
             if tables is None:
                 return None
             table = tables[layer if self.settings.edge_bias == "per-layer" else 0]
-            return torch.cat([torch.zeros_like(table[:1]), table])
+            table = torch.cat([torch.zeros_like(table[:, :1]), table], dim=1)
+            return table if self.settings.edge_bias == "per-head" else table[0]
 
         return own(self.edge_key), own(self.edge_value)
 

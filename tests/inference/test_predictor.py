@@ -1,0 +1,135 @@
+"""Answers to queries: by hand with the frequency model, and the laws that hold for every model."""
+
+import pytest
+from runs.small import dataset_of, small_data, small_run
+
+from nary.errors import DataError, FactError, SettingError
+from nary.facts import GAP, Fact, Query, Role
+from nary.inference.folder import sizes_of
+from nary.inference.predictor import Predictor
+from nary.models.frequency import Frequency, FrequencySettings
+from nary.runs import Run
+
+TRAIN = [
+    Fact("Ada", "likes", "Ben"),
+    Fact("Cy", "likes", "Ben"),
+    Fact("Dee", "likes", "Ada", [("since", "1900")]),
+    Fact("Ada", "sees", "Dee", [("since", "1900"), ("with", "Ben")]),
+]
+TEST = [Fact("Ada", "likes", "Cy")]
+DATA = dataset_of(train=TRAIN, test=TEST)
+
+
+@pytest.fixture
+def predictor() -> Predictor:
+    model = Frequency(FrequencySettings(), sizes_of(DATA))
+    model.prepare(DATA.train)
+    return Predictor(model, DATA.vocabulary, list(DATA.splits.values()))
+
+
+@pytest.fixture(scope="module")
+def gran(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return small_run(tmp_path_factory.mktemp("gran") / "run", dataset=small_data())
+
+
+def test_by_hand(predictor: Predictor) -> None:
+    found = predictor.predict(Query("Ada", "likes", GAP), k=3)
+    assert (found.query, found.position) == ("Ada | likes | ?", "object")
+    assert [answer.name for answer in found.answers[:2]] == ["Ben", "Ada"]
+    # Ben twice, Ada once, and a thousandth of a fact shared by all: 2/3.001 and 1/3.001
+    assert [answer.probability for answer in found.answers] == pytest.approx([0.6666, 0.3333, 0], abs=2e-4)
+    assert [answer.known for answer in found.answers[:2]] == [True, False]
+
+
+def test_an_answer_known_from_any_split_is_marked(predictor: Predictor) -> None:
+    found = predictor.predict(Query("Ada", "likes", GAP), k=99)
+    assert {answer.name for answer in found.answers if answer.known} == {"Ben", "Cy"}
+
+
+@pytest.mark.parametrize(
+    ("query", "position", "best"),
+    [
+        (Query(GAP, "sees", "Dee"), "subject", "Ada"),
+        (Query("Ada", GAP, "Dee"), "relation", "likes"),
+        (Query("Ada", "sees", GAP, [("with", "Ben")]), "object", "Dee"),
+        (Query("Ada", "likes", "Dee", [(GAP, "Ben")]), "attribute 1", "since"),
+        (Query("Ada", "sees", "Dee", [("with", GAP)]), "value 1", "Ben"),
+        (Query("Ada", "sees", "Dee", [("with", "Ben"), ("since", GAP)]), "value 1", "1900"),
+        (Query("Ada", "sees", "Dee", [("since", "1900"), ("with", GAP)]), "value 2", "Ben"),
+    ],
+    ids=str,
+)
+def test_a_gap_at_every_position(predictor: Predictor, query: Query, position: str, best: str) -> None:
+    found = predictor.predict(query, k=1)
+    assert found.position == position
+    assert [answer.name for answer in found.answers] == [best]
+
+
+def test_a_gap_among_qualifiers_marks_what_is_known(predictor: Predictor) -> None:
+    for query, known in (
+        (Query("Ada", "sees", "Dee", [("since", "1900"), ("with", GAP)]), {"Ben"}),
+        (Query("Ada", "sees", "Dee", [("with", "Ben"), ("since", GAP)]), {"1900"}),
+        (Query("Ada", "sees", "Dee", [("with", "Ben"), (GAP, "1900")]), {"since"}),
+        (Query("Ada", "sees", "Dee", [("since", "1900"), (GAP, "Ben")]), {"with"}),
+        (Query("Ada", "sees", "Dee", [("since", GAP)]), set()),
+    ):
+        found = predictor.predict(query, k=99)
+        assert {answer.name for answer in found.answers if answer.known} == known, query
+
+
+def test_mistakes(predictor: Predictor) -> None:
+    with pytest.raises(FactError, match="has 2 gaps"):
+        predictor.predict(Query(GAP, "likes", GAP))
+    with pytest.raises(DataError, match="unknown entity 'Adda'") as caught:
+        predictor.predict(Query("Adda", "likes", GAP))
+    assert "Ada" in str(caught.value.hint)
+    with pytest.raises(DataError, match="unknown relation 'like'") as caught:
+        predictor.predict(Query("Ada", "like", GAP))
+    assert "likes" in str(caught.value.hint)
+    with pytest.raises(SettingError, match="0 answers"):
+        predictor.predict(Query("Ada", "likes", GAP), k=0)
+
+
+def test_an_arity_never_seen_gets_a_note(predictor: Predictor) -> None:
+    pairs = [("since", "1900"), ("with", "Ben"), ("with", "Cy")]
+    found = predictor.predict(Query("Ada", "likes", GAP, pairs))
+    assert list(found.notes) == ["the model has never seen a fact of arity 5"]
+    assert found.answers[0].name == "Ben"
+    assert not predictor.predict(Query("Ada", "likes", GAP, pairs[:1])).notes
+
+
+def test_a_role_the_model_cannot_predict_is_refused(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Frequency, "roles", frozenset({Role.SUBJECT, Role.OBJECT}))
+    with pytest.raises(SettingError, match="cannot predict the relation") as caught:
+        predictor.predict(Query("Ada", GAP, "Ben"))
+    assert "object, subject" in str(caught.value.hint)
+
+
+def test_every_fact_a_gran_was_given_is_known_at_every_position(gran: Run) -> None:
+    for fact in list(gran.dataset.test.facts(gran.dataset.vocabulary))[:4]:
+        for position, element in fact.elements().items():
+            found = gran.predict(fact.query(position), k=10_000)
+            names = [answer.name for answer in found.answers]
+            assert element in {answer.name for answer in found.answers if answer.known}
+            assert len(names) == len(set(names))
+            assert sum(answer.probability for answer in found.answers) == pytest.approx(1, abs=1e-4)
+            scores = [answer.score for answer in found.answers]
+            assert scores == sorted(scores, reverse=True)
+
+
+def test_a_gran_takes_an_arity_it_never_saw(gran: Run) -> None:
+    names = gran.dataset.vocabulary
+    pairs = [(names.relations[0], name) for name in names.entities[:7]]
+    found = gran.predict(Query(names.entities[0], names.relations[-1], GAP, pairs), k=5)
+    assert len(found.answers) == 5
+    assert list(found.notes) == ["the model has never seen a fact of arity 9"]
+
+
+def test_the_order_qualifiers_are_written_in_means_nothing(gran: Run) -> None:
+    fact = next(f for f in gran.dataset.facts.facts(gran.dataset.vocabulary) if len(f.qualifiers) > 1)
+    texts = [
+        " | ".join([fact.subject, fact.relation, "?", *(f"{a}: {v}" for a, v in pairs)])
+        for pairs in (fact.qualifiers, fact.qualifiers[::-1])
+    ]
+    assert texts[0] != texts[1]
+    assert gran.predict(texts[0]) == gran.predict(texts[1])

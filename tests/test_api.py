@@ -1,0 +1,71 @@
+"""The library as its users call it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runs.small import SMALL, small_data
+
+import nary
+from nary.data.writing import write
+
+_SETTINGS: dict[str, Any] = {key.partition(".")[2]: value for key, value in SMALL.items()}
+
+
+def test_from_data_to_answers(tmp_path: Path) -> None:
+    data = small_data()
+    heard = []
+    run = nary.train(data, model="gran", out=tmp_path / "run", listener=heard.append, **_SETTINGS)
+    assert heard[-1].step == heard[-1].steps == len(heard)
+    assert run.recipe is not None
+    assert run.recipe.training.batch == 32
+    name, relation = data.vocabulary.entities[0], data.vocabulary.relations[-1]
+    found = run.predict(f"{name} | {relation} | ?", k=5)
+    assert len(found.answers) == 5
+    assert run.predict(nary.Query(name, relation, nary.GAP), k=5) == found
+    run.save(tmp_path / "saved")
+    for folder in ("saved", "run"):
+        assert nary.load_model(tmp_path / folder).predict(f"{name} | {relation} | ?", k=5) == found
+
+
+def test_facts_to_rank_are_a_split_or_a_table(tmp_path: Path) -> None:
+    data = small_data()
+    run = nary.train(data, out=tmp_path / "run", **_SETTINGS)
+    by_name, by_table = run.evaluate("valid"), run.evaluate(data.valid)
+    assert by_table == by_name
+    assert (by_table.dataset, by_table.split) == (data.name, "valid")
+    assert run.evaluate().split == "test"
+    other = data.train.take(range(3))  # type: ignore[arg-type]
+    assert run.evaluate(other).split == "other facts"
+    assert run.evaluate(other).metrics["primary"]["count"] == 3
+    assert "MRR" in run.evaluate(data.test).table()
+
+
+def test_a_file_and_a_recipe_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(small_data(), Path("mine.jsonl"))
+    settings = {key: value for key, value in _SETTINGS.items() if key != "rate"}
+    first, second = (nary.train("mine.jsonl", recipe="gran/nobel", **settings) for _ in range(2))
+    assert (first.folder, second.folder) == (Path("runs/mine-gran"), Path("runs/mine-gran-2"))
+    assert first.recipe is not None
+    assert (first.recipe.data.name, first.recipe.training.rate) == ("mine", 3e-3)
+
+
+def test_the_frequency_model(tmp_path: Path) -> None:
+    run = nary.train(small_data(), model="frequency", out=tmp_path / "run")
+    assert run.evaluate().metrics["entity"]["mrr"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"epoch": 3}, "unknown setting 'epoch'"),
+        ({"epochs": "3"}, r"training\.epochs is '3'"),
+        ({"model": "gram"}, "unknown model 'gram'"),
+        ({"recipe": "none.toml"}, "no recipe"),
+    ],
+)
+def test_mistakes(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(nary.NaryError, match=message):
+        nary.train(small_data(), out=tmp_path / "run", **arguments)
+    assert not (tmp_path / "run").exists()
