@@ -14,7 +14,7 @@ class Toy(Settings):
     epochs: int = Field(3, ge=1)
     rate: float = 0.5
     kind: Literal["fast", "slow"] = "fast"
-    names: list[str] = []
+    names: list[str] = Field([])
     needed: bool
 
 

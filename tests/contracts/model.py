@@ -74,7 +74,10 @@ class ModelContract:
         for kind, candidates in zip(KINDS, (sizes.entities, sizes.relations), strict=True):
             batch = asking(data.train, kind)
             others = [
-                Group(group.ids.scatter(1, group.columns[:, None], (group.answers[:, None] + 1) % candidates), group.columns)
+                Group(
+                    group.ids.scatter(1, group.columns[:, None], (group.answers[:, None] + 1) % candidates),
+                    group.columns,
+                )
                 for group in batch.groups
             ]
             assert not torch.equal(Batch(others).answers, batch.answers)

@@ -124,7 +124,7 @@ def test_facts_of_another_model_are_noticed(saved: Path) -> None:
 def test_what_is_no_folder_of_ours(open: Callable[[Path], Run], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "none", tmp_path, tmp_path / "file"):
-        with pytest.raises(NaryError, match="no model or run folder|no run folder") as caught:
+        with pytest.raises(NaryError, match=r"no model or run folder|no run folder") as caught:
             open(path)
         assert caught.value.exit_code == 2
         assert "nary train" in str(caught.value.hint)

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,7 @@ def small_data(facts: int = 60) -> Dataset:
 def small_recipe(dataset: Dataset, model: str = "gran", **changed: Any) -> Recipe:
     """Double underscores in ``changed`` stand for dots: ``training__epochs``."""
     settings = SMALL if model == "gran" else {k: v for k, v in SMALL.items() if not k.startswith("model.")}
-    return choose(
-        dataset.name, model, overrides={**settings, **{k.replace("__", "."): v for k, v in changed.items()}}
-    )
+    return choose(dataset.name, model, overrides={**settings, **{k.replace("__", "."): v for k, v in changed.items()}})
 
 
 def small_run(folder: Path, model: str = "gran", dataset: Dataset | None = None, **changed: Any) -> Run:
@@ -78,11 +77,11 @@ def finish(*arguments: object) -> str:
     return out
 
 
-def wait_for(path: Path, pattern: str, process: subprocess.Popen[str], seconds: float = 30) -> None:
-    """Until something in ``path`` matches, or the process has ended."""
-    end = time.monotonic() + seconds
-    while process.poll() is None and not any(path.glob(pattern)):
-        assert time.monotonic() < end, f"nothing like {pattern} appeared in {path}"
+def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Until ``condition`` holds, or the process has ended."""
+    end = time.monotonic() + 60
+    while process.poll() is None and not condition():
+        assert time.monotonic() < end, "waited too long"
         time.sleep(0.002)
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from runs.small import small_data, small_run, weights
 
+from nary.errors import SettingError
+
 
 def test_the_same_seed_gives_the_same_weight_file(tmp_path: Path) -> None:
     data = small_data()
@@ -16,8 +18,6 @@ def test_the_same_seed_gives_the_same_weight_file(tmp_path: Path) -> None:
 
 
 def test_the_largest_seed_works_and_a_larger_one_is_refused(tmp_path: Path) -> None:
-    from nary.errors import SettingError
-
     small_run(tmp_path / "run", training__seed=(1 << 31) - 1, training__epochs=1)
     with pytest.raises(SettingError, match=r"training\.seed"):
         small_run(tmp_path / "none", training__seed=1 << 31)
@@ -29,7 +29,7 @@ def test_how_often_is_saved_changes_nothing(tmp_path: Path) -> None:
     assert weights(tmp_path / "often") == weights(tmp_path / "once")
 
 
-def test_dropout_differs_from_step_to_step(tmp_path: Path) -> None:
+def test_dropout_is_used(tmp_path: Path) -> None:
     small_run(tmp_path / "without", model__dropout=0.0)
     small_run(tmp_path / "with", model__dropout=0.5)
     assert weights(tmp_path / "without") != weights(tmp_path / "with")

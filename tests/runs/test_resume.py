@@ -9,7 +9,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from runs.small import finish, options, small_data, small_recipe, small_run, start, stop, wait_for, weights
+from runs.small import finish, options, small_data, small_recipe, small_run, start, stop, wait_until, weights
 
 from nary.data.writing import write
 from nary.errors import NaryError
@@ -48,16 +48,18 @@ def steps_of(folder: Path) -> list[int]:
     return [record["step"] for record in map(orjson.loads, lines) if "loss" in record]
 
 
-def test_killed_at_random_moments(
-    started: tuple[subprocess.Popen[str], Path], whole: Path
-) -> None:
+def newest_step(folder: Path) -> int:
+    return max((int(path.stem.removeprefix("step-")) for path in folder.glob("checkpoints/step-*")), default=0)
+
+
+def test_killed_at_random_moments(started: tuple[subprocess.Popen[str], Path], whole: Path) -> None:
     process, folder = started
     moments = random.Random(5)
     kills = 0
     for _ in range(3):
-        newest = max(folder.glob("checkpoints/step-*"), default=Path("none")).stem
-        wait_for(folder / "checkpoints", f"step-*[!{newest[-1]}].safetensors", process)
-        time.sleep(moments.uniform(0, 0.2))
+        before = newest_step(folder)
+        wait_until(lambda before=before: newest_step(folder) > before, process)  # type: ignore[misc]
+        time.sleep(moments.uniform(0, 0.1))
         kills += stop(process, signal.SIGKILL)[0] == -signal.SIGKILL
         process = start("train", "--resume", folder)
     _, err = process.communicate(timeout=60)
@@ -72,7 +74,7 @@ def test_killed_at_random_moments(
 def test_killed_before_its_first_checkpoint_it_starts_again(facts: Path, whole: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     process = start("train", facts, "--out", folder, *options(**{**_LONG, "training__checkpoint_minutes": 60}))
-    wait_for(folder, "metrics.jsonl", process)
+    wait_until((folder / "metrics.jsonl").is_file, process)
     assert stop(process, signal.SIGKILL)[0] == -signal.SIGKILL
     assert not list(folder.glob("checkpoints/step-*"))
     finish("train", "--resume", folder)
@@ -83,7 +85,7 @@ def test_killed_before_its_first_checkpoint_it_starts_again(facts: Path, whole: 
 def test_interrupted_it_saves_and_says_how_to_go_on(facts: Path, whole: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     process = start("train", facts, "--out", folder, *options(**{**_LONG, "training__checkpoint_minutes": 60}))
-    wait_for(folder, "metrics.jsonl", process)
+    wait_until((folder / "metrics.jsonl").is_file, process)
     code, err = stop(process, signal.SIGINT)
     assert code == 130
     assert f"nary train --resume {folder}" in err

@@ -1,6 +1,7 @@
 """Every element of every fact once an epoch, in batches that follow from the table, the seed and the step."""
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def test_the_masks_of_a_fact_are_side_by_side() -> None:
 def test_shuffled_instances_are_not_side_by_side() -> None:
     single = Instances(small_data().train, batch=1, seed=0, shuffle="instances")
     columns = [pairs(single.at(i))[0][1] for i in range(len(single))]
-    assert sum(after == before + 1 for before, after in zip(columns, columns[1:], strict=False)) < len(columns) / 2
+    assert sum(after == before + 1 for before, after in pairwise(columns)) < len(columns) / 2
 
 
 def test_a_batch_follows_from_table_seed_and_step_alone() -> None:

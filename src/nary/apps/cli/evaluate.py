@@ -74,7 +74,7 @@ def evaluate(
     if json:
         print_json(report.as_dict())
     else:
-        typer.echo({"text": report.table, "csv": report.csv, "latex": report.latex}[to]())
+        typer.echo({"text": report.table, "csv": report.csv, "latex": report.latex}[to]().removesuffix("\n"))
 
 
 def _other_facts(data: str, split: str, names: "Vocabulary") -> tuple[str, "FactTable", list[str]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def train(
     data: MaybeData = None,
     model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="See: nary models. [default: gran]")
+        str | None, typer.Option("--model", metavar="NAME", help="See: nary models; gran if not given.")
     ] = None,
     recipe: Annotated[
         str | None, typer.Option("--recipe", metavar="FILE", help="A TOML file, or the name of a shipped recipe.")
