@@ -73,9 +73,9 @@ def start_run(dataset: Dataset, recipe: Recipe, folder: Path) -> Run:
             f"{folder} exists and is not an empty folder", "Choose another --out, or go on with --resume."
         )
     dataset = _usable(dataset, recipe)
-    model_folder.save_description(folder / MODEL, dataset, recipe.model)
-    with atomic_path(folder / RECIPE) as temporary:
-        temporary.write_text(recipe.as_toml(), encoding="utf-8")
+    with atomic_path(folder) as temporary:
+        model_folder.save_description(temporary / MODEL, dataset, recipe.model)
+        (temporary / RECIPE).write_text(recipe.as_toml(), encoding="utf-8")
     return _untrained(dataset, recipe, folder)
 
 
