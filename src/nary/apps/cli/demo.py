@@ -26,11 +26,15 @@ def demo(
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to put the run and the pictures.")] = Path(
         "nary-demo"
     ),
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key of the recipe.")
+    ] = None,
 ) -> None:
     """Train GRAN on Nobel prizes, rank facts it has not seen, answer five questions, draw a fact.
 
     Example: nary demo
     """
+    from nary.config import parse_overrides
     from nary.data.load import load
     from nary.recipe import choose
     from nary.runs import start_run, train_run
@@ -41,7 +45,7 @@ def demo(
     fact = next(fact for fact in data.train.facts(data.vocabulary) if fact.arity == 7)
     typer.echo(f"  {fact}\n")
     _clear(out)
-    run = start_run(data, choose("nobel"), out / "run")
+    run = start_run(data, choose("nobel", overrides=parse_overrides(set_ or [])), out / "run")
     with training_bar(show=True) as listener:
         trained = train_run(run, listener)
     typer.echo(f"Trained for {trained.epochs:.0f} epochs in {trained.seconds:.0f} seconds.\n")
