@@ -33,12 +33,33 @@ class _Part(NamedTuple):
     pairs: npt.NDArray[np.int32]
 
 
+class _Collected:
+    """Parts put one after the other, in buffers that grow in place: a list of arrays would be held twice to join it."""
+
+    def __init__(self) -> None:
+        self._rows, self._heads, self._counts, self._pairs = bytearray(), bytearray(), bytearray(), bytearray()
+
+    def add(self, part: _Part) -> None:
+        self._rows += part.rows.tobytes()
+        self._heads += part.heads.tobytes()
+        self._counts += part.counts.tobytes()
+        self._pairs += part.pairs.tobytes()
+
+    def all(self) -> _Part:
+        return _Part(
+            np.frombuffer(self._rows, np.int64),
+            np.frombuffer(self._heads, np.int32).reshape(-1, 3),
+            np.frombuffer(self._counts, np.int32),
+            np.frombuffer(self._pairs, np.int32).reshape(-1, 2),
+        )
+
+
 class Encoder:
     """Collects columns of names, split by split, and turns them into ids of one sorted vocabulary."""
 
     def __init__(self) -> None:
         self._names = Interner()
-        self._parts: dict[str, list[_Part]] = {}
+        self._collected: dict[str, _Collected] = {}
 
     def add(self, columns: Columns, split: str, offset: int = 0) -> None:
         """Take in some facts of ``split`` (or of the splits they name); ``offset`` is added to their places."""
@@ -47,15 +68,16 @@ class Encoder:
         heads, pairs = np.split(self._names.numbers(columns.names), [3 * columns.rows.size])
         part = _Part(columns.rows + offset, heads.reshape(-1, 3), columns.counts.astype(np.int32), pairs.reshape(-1, 2))
         if columns.splits is None:
-            self._parts.setdefault(split, []).append(part)
+            self._collected.setdefault(split, _Collected()).add(part)
             return
         splits = columns.splits.fill_null(split)
         for name in splits.unique():
-            self._parts.setdefault(name, []).append(_select(part, (splits == name).to_numpy()))
+            self._collected.setdefault(name, _Collected()).add(_select(part, (splits == name).to_numpy()))
 
     def finish(self) -> tuple[Vocabulary, dict[str, FactTable]]:
         """The vocabulary of everything taken in, and a table a split."""
-        parts = {split: _join(self._parts.pop(split)) for split in list(self._parts)}
+        parts = {split: collected.all() for split, collected in self._collected.items()}
+        self._collected.clear()
         entities, entity_ids = self._sorted(
             *(a for part in parts.values() for a in (part.heads[:, 1:], part.pairs[:, 1]))
         )
@@ -87,14 +109,3 @@ class Encoder:
 
 def _select(part: _Part, chosen: npt.NDArray[np.bool_]) -> _Part:
     return _Part(part.rows[chosen], part.heads[chosen], part.counts[chosen], part.pairs[np.repeat(chosen, part.counts)])
-
-
-def _join(parts: list[_Part]) -> _Part:
-    if len(parts) == 1:
-        return parts[0]
-    columns = [list(column) for column in zip(*parts, strict=True)]
-    parts.clear()
-    joined = []
-    while columns:  # one column at a time, so that little is held twice
-        joined.append(np.concatenate(columns.pop(0)))
-    return _Part(*joined)

@@ -19,7 +19,7 @@ import zstandard
 from nary.errors import DataError, OutputError
 from nary.progress import Progress, no_progress
 
-CHUNK = 1 << 20
+CHUNK = 1 << 21
 """Bytes of text handled at a time: small enough for the caches, large enough for whole-column work."""
 
 MAX_LINE = 1 << 20

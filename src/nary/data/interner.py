@@ -23,7 +23,7 @@ class Interner:
     """
 
     def __init__(self) -> None:
-        self._parts: list[pl.Series] = []
+        self._names: list[str] = []
         self._places: _Hashes = np.empty(0, np.uint64)  # of each number
         self._checks: _Hashes = np.empty(0, np.uint64)
         self._clear(_FIRST_BITS)
@@ -34,7 +34,7 @@ class Interner:
     @property
     def names(self) -> pl.Series:
         """The strings by number."""
-        return pl.concat(self._parts) if self._parts else pl.Series([], dtype=pl.String)
+        return pl.Series(self._names, dtype=pl.String)
 
     def numbers(self, column: pl.Series) -> _Numbers:
         """The number of each string of ``column``; new strings get new numbers."""
@@ -45,7 +45,9 @@ class Interner:
             _, first, inverse = np.unique(checks[new], return_index=True, return_inverse=True)
             found[new] = len(self) + inverse
             first = new[first]
-            self._parts.append(column.gather(first))
+            self._names += column.gather(
+                first
+            ).to_list()  # as Python strings: a column would keep its whole chunk alive
             self._add(places[first], checks[first])
         return found
 
