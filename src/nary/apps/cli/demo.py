@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 _QUESTIONS = (
     "Marie Curie | award received | ? | point in time: 1911",
-    "? | award received | Nobel Prize in Physics | point in time: 1921",
     "Niels Bohr | country of citizenship | ?",
-    "Toni Morrison | ? | poetry",
-    "Peter Higgs | award received | Nobel Prize in Physics | point in time: 2013 | together with: ?",
+    "Rabindranath Tagore | field of work | ?",
+    "Toni Morrison | ? | novel",
+    "Werner Heisenberg | award received | Nobel Prize in Physics | point in time: ?",
 )
+_SHORTENED = {"training.epochs": 20}  # of the recipe's 30: quicker, and nearly as good
 
 
 def demo(
@@ -45,7 +46,7 @@ def demo(
     fact = next(fact for fact in data.train.facts(data.vocabulary) if fact.arity == 7)
     typer.echo(f"  {fact}\n")
     _clear(out)
-    run = start_run(data, choose("nobel", overrides=parse_overrides(set_ or [])), out / "run")
+    run = start_run(data, choose("nobel", overrides={**_SHORTENED, **parse_overrides(set_ or [])}), out / "run")
     with training_bar(show=True) as listener:
         trained = train_run(run, listener)
     typer.echo(f"Trained for {trained.epochs:.0f} epochs in {trained.seconds:.0f} seconds.\n")
