@@ -2,9 +2,9 @@
 
     python benchmarks/reading.py [--facts 1000000] [--entities 100000] [--rounds 3] [--json]
 
-Part one reads generated JSON Lines into a FactTable, against parsing the same lines with orjson alone; memory is the peak
-above the imports, in a process of its own. Part two loads jf17k by name (it needs NARY_DATA_HOME), checksums included,
-first without and then with the cached table, against reading its bytes and splitting its lines.
+Part one reads generated JSON Lines into a FactTable, against parsing the same lines with orjson alone; memory is the
+peak above the imports, in a process of its own. Part two loads jf17k by name (it needs NARY_DATA_HOME), checksums
+included, first without and then with the cached table, against reading its bytes and splitting its lines.
 """
 
 import argparse
