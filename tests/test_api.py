@@ -8,6 +8,7 @@ from runs.small import SMALL, small_data
 
 import nary
 from nary.data.writing import write
+from nary.recipe import choose
 
 _SETTINGS: dict[str, Any] = {key.partition(".")[2]: value for key, value in SMALL.items()}
 
@@ -48,7 +49,7 @@ def test_a_file_and_a_recipe_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
     first, second = (nary.train("mine.jsonl", recipe="gran/nobel", **settings) for _ in range(2))
     assert (first.folder, second.folder) == (Path("runs/mine-gran"), Path("runs/mine-gran-2"))
     assert first.recipe is not None
-    assert (first.recipe.data.name, first.recipe.training.rate) == ("mine", 3e-3)
+    assert (first.recipe.data.name, first.recipe.training.rate) == ("mine", choose("nobel").training.rate)
 
 
 def test_the_frequency_model(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from nary.data.dataset import Dataset
 from nary.data.load import load
 from nary.data.writing import write
 from nary.facts import Fact, FactTable, Vocabulary
+from nary.recipe import choose
 
 MEASURES = {"mrr", "hits@1", "hits@3", "hits@5", "hits@10", "mr", "count"}
 
@@ -317,7 +318,7 @@ def test_one_model(nary: Nary) -> None:
     found = nary("models", "gran", "--data", "nobel", "--json").json
     assert found["name"] == "gran"
     assert found["positions"] == ["attribute", "object", "relation", "subject", "value"]
-    assert found["settings"]["width"] == 128
+    assert found["settings"]["width"] == choose("nobel").model_dump()["model"]["width"]
     names = load("nobel").vocabulary
     d, f, layers = 128, 256, 2
     nodes = len(names.entities) + len(names.relations)
