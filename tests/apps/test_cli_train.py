@@ -318,9 +318,9 @@ def test_one_model(nary: Nary) -> None:
     found = nary("models", "gran", "--data", "nobel", "--json").json
     assert found["name"] == "gran"
     assert found["positions"] == ["attribute", "object", "relation", "subject", "value"]
-    assert found["settings"]["width"] == choose("nobel").model_dump()["model"]["width"]
+    assert found["settings"] == choose("nobel").model_dump()["model"]
     names = load("nobel").vocabulary
-    d, f, layers = 128, 256, 2
+    d, f, layers = (found["settings"][key] for key in ("width", "inner", "layers"))
     nodes = len(names.entities) + len(names.relations)
     layer = 4 * (d * d + d) + (d * f + f) + (f * d + d) + 4 * d
     head = d * d + d + 2 * d
