@@ -13,6 +13,7 @@ from nary.models.batch import Batch, Group
 from nary.models.contract import Sizes
 from nary.models.gran.model import Gran
 from nary.models.gran.settings import GranSettings
+from nary.training.loop import precision
 from nary.training.objective import masked_loss
 from nary.training.settings import TrainingSettings
 
@@ -263,3 +264,15 @@ def test_weights_start_as_published() -> None:
 def test_heads_must_share_the_width() -> None:
     with pytest.raises(SettingError, match="5 heads cannot share"):
         Gran(GranSettings(width=32, heads=5), SIZES)
+
+
+def test_bfloat16_stays_close_to_float32() -> None:
+    torch.manual_seed(0)
+    model = Gran(GranSettings(**SMALL), SIZES)  # type: ignore[arg-type]
+    batch = batch_of(*(all_positions(qualifiers) for qualifiers in (0, 2)))
+    exact = masked_loss(model, batch, TrainingSettings())
+    with precision("bf16", torch.device("cpu")):
+        rounded = masked_loss(model, batch, TrainingSettings())
+    assert float((rounded - exact).detach().abs()) < 0.01 * float(exact.detach())
+    rounded.backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
