@@ -16,6 +16,7 @@ from nary.data.load import load
 from nary.data.writing import write
 from nary.facts import Fact, FactTable, Vocabulary
 from nary.recipe import choose
+from nary.runs.results import read_results
 
 MEASURES = {"mrr", "hits@1", "hits@3", "hits@5", "hits@10", "mr", "count"}
 
@@ -351,3 +352,37 @@ def test_an_unknown_model(nary: Nary) -> None:
 def test_the_published_sizes(nary: Nary, dataset: str, published: int) -> None:
     """Without the rows of [PAD], of the unused edge type, and two biases: 386 parameters fewer."""
     assert nary("models", "gran", "--data", dataset, "--json").json["parameters"] == published - 386
+
+
+def test_a_recorded_result_holds_what_is_needed_to_repeat_it_and_no_facts(
+    nary: Nary, trained: Path, data: Dataset, tmp_path: Path
+) -> None:
+    found = nary("evaluate", trained, "--record", tmp_path, "--label", "tiny", "--by", "relation", "--json").json
+    (path,) = tmp_path.glob("*/*.json")
+    assert path.relative_to(tmp_path) == Path(data.name) / "gran-hete-tiny-seed0.json"
+    (result,) = read_results(tmp_path)
+    assert {group: result["metrics"][group] for group in ("entity", "relation")} == {
+        group: found["metrics"][group] for group in ("entity", "relation")
+    }
+    assert result["recipe"]["data"]["name"] == result["dataset"] == data.name
+    assert {"protocol", "seconds", "hardware", "versions", "trained_on", "split", "seed"} <= set(result)
+    assert not any(name in path.read_text() for name in data.vocabulary.entities)
+
+
+def test_other_facts_are_not_recorded_as_results_of_a_run(
+    nary: Nary, trained: Path, facts: Path, tmp_path: Path
+) -> None:
+    found = nary("evaluate", trained, facts, "--record", tmp_path, "--json")
+    assert found.code == 2
+    assert "--record" in found.error["message"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_results_that_are_none_are_refused(nary: Nary, tmp_path: Path) -> None:
+    assert nary("results", tmp_path, "--json").code == 2
+    (tmp_path / "published.toml").write_text("")
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "x.json").write_text("{}")
+    found = nary("results", tmp_path, "--json")
+    assert found.code == 2
+    assert found.error["file"].endswith("x.json")

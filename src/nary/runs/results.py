@@ -25,36 +25,23 @@ def record_result(run: Run, report: Report, folder: Path, label: str = "") -> Pa
     """
     if run.recipe is None or run.folder is None:
         raise SettingError("only a run folder can be recorded", "A model folder does not tell how it was trained.")
+    recipe, variant = run.recipe, getattr(run.settings, "variant", None)
     content = {
-        **result_of(run, report),
+        "model": recipe.model_name,
+        "variant": variant,
+        "trained_on": recipe.data.train_on,
+        "seed": recipe.training.seed,
+        "recipe": recipe.as_tables(),
+        **report.as_dict(),  # dataset, split, protocol, metrics
         "seconds": _seconds(run.folder),
         "hardware": _hardware(),
         "versions": _versions(),
     }
-    variant = getattr(run.settings, "variant", None)
-    name = "-".join(part for part in (run.recipe.model_name, variant, label) if part)
-    path = folder / run.dataset.name / f"{name}-seed{run.recipe.training.seed}.json"
+    name = "-".join(part for part in (recipe.model_name, variant, label) if part)
+    path = folder / run.dataset.name / f"{name}-seed{recipe.training.seed}.json"
     with atomic_path(path) as temporary:
         temporary.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return path
-
-
-def result_of(run: Run, report: Report) -> dict[str, Any]:
-    """What was done and what came out."""
-    if run.recipe is None:
-        raise SettingError("this run has no recipe", "Only a run folder has one.")
-    found = report.as_dict()
-    return {
-        "model": run.recipe.model_name,
-        "variant": getattr(run.settings, "variant", None),
-        "dataset": run.dataset.name,
-        "split": report.split,
-        "trained_on": run.recipe.data.train_on,
-        "seed": run.recipe.training.seed,
-        "recipe": run.recipe.as_tables(),
-        "protocol": found["protocol"],
-        "metrics": found["metrics"],
-    }
 
 
 def read_results(folder: Path) -> list[dict[str, Any]]:

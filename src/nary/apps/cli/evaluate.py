@@ -51,6 +51,8 @@ def evaluate(
     for option, value, expected in (("--to", to, ("text", "csv", "latex")), ("--by", by, (None, "arity", "relation"))):
         if value not in expected:
             raise SettingError(f"{option} {value}", f"Expected {' or '.join(name for name in expected if name)}.")
+    if record is not None and data is not None:
+        raise SettingError("--record files the result of a run on its own data", "Leave DATA out.")
     loaded = load_run(run)
     names = loaded.dataset.vocabulary
     if data is None:
@@ -62,13 +64,13 @@ def evaluate(
     with progress_bar("Ranking", show=not json) as progress:
         report, found = loaded.rank(table, protocol=protocol, progress=progress)
     report = replace(report, dataset=source, split=split, notes=[*notes, *report.notes])
-    if by is not None:
-        relations = names.relations if by == "relation" else None
-        report = replace(report, metrics=measure(found, by_arity=by == "arity", relations=relations))
     if record is not None:
         from nary.runs.results import record_result
 
         notice(f"recorded {record_result(loaded, report, record, label)}")
+    if by is not None:
+        relations = names.relations if by == "relation" else None
+        report = replace(report, metrics=measure(found, by_arity=by == "arity", relations=relations))
     if ranks is not None:
         found.write_jsonl(ranks, table, names)
     if json:
