@@ -1,42 +1,20 @@
 """``nary show``."""
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
-
-from nary.apps.cli.main import main
+from apps.command import Nary
 
 QUERY = "Ada | wrote | ? | year: 1843"
 
 
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
 @pytest.fixture
-def show(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
-    """Run the command as the shell does."""
-
-    def run(*arguments: str | Path) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["nary", "show", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit:
-            main()
-        return Outcome(exit.value.code, *capsys.readouterr())  # type: ignore[arg-type]
-
-    return run
+def show(nary: Nary) -> Nary:
+    return lambda *arguments: nary("show", *arguments)
 
 
-def test_vertices_and_edges_for_people(show: Callable[..., Outcome]) -> None:
+def test_vertices_and_edges_for_people(show: Nary) -> None:
     found = show(QUERY)
     assert found.code == 0
     rows = [line.split() for line in found.out.splitlines()]
@@ -47,7 +25,7 @@ def test_vertices_and_edges_for_people(show: Callable[..., Outcome]) -> None:
     assert found.err == ""
 
 
-def test_vertices_and_edges_for_machines(show: Callable[..., Outcome]) -> None:
+def test_vertices_and_edges_for_machines(show: Nary) -> None:
     assert show(QUERY, "--json").json == {
         "fact": QUERY,
         "variant": "hete",
@@ -68,13 +46,13 @@ def test_vertices_and_edges_for_machines(show: Callable[..., Outcome]) -> None:
 
 
 @pytest.mark.parametrize(("variant", "types"), [("homo", [1] * 4), ("complete", [0] * 10)])
-def test_a_variant(show: Callable[..., Outcome], variant: str, types: list[int]) -> None:
+def test_a_variant(show: Nary, variant: str, types: list[int]) -> None:
     found = show(QUERY, "--variant", variant, "--json").json
     assert found["variant"] == variant
     assert [edge["type"] for edge in found["edges"]] == types
 
 
-def test_a_question_mark_and_a_line_break_are_told_from_a_gap_and_a_row(show: Callable[..., Outcome]) -> None:
+def test_a_question_mark_and_a_line_break_are_told_from_a_gap_and_a_row(show: Nary) -> None:
     found = show('"?" | wrote | "two\\nlines"')
     assert '"?" – wrote' in found.out
     assert '"two\\nlines" – wrote' in found.out
@@ -85,7 +63,7 @@ def test_a_question_mark_and_a_line_break_are_told_from_a_gap_and_a_row(show: Ca
 
 
 @pytest.mark.parametrize(("name", "head"), [("fact.svg", b"<svg "), ("fact.png", b"\x89PNG")])
-def test_a_picture(show: Callable[..., Outcome], tmp_path: Path, name: str, head: bytes) -> None:
+def test_a_picture(show: Nary, tmp_path: Path, name: str, head: bytes) -> None:
     found = show(QUERY, "--out", tmp_path / name, "--json")
     assert found.code == 0
     assert found.json["fact"] == QUERY  # what was drawn is said on standard error
@@ -101,7 +79,7 @@ def test_a_picture(show: Callable[..., Outcome], tmp_path: Path, name: str, head
         ([QUERY, "--out", "fact.jpeg"], "output", "cannot draw fact.jpeg"),
     ],
 )
-def test_mistakes(show: Callable[..., Outcome], arguments: list[str], kind: str, message: str) -> None:
+def test_mistakes(show: Nary, arguments: list[str], kind: str, message: str) -> None:
     found = show(*arguments, "--json")
     assert (found.code, found.out) == (2, "")
     error = json.loads(found.err)["error"]
@@ -109,6 +87,6 @@ def test_mistakes(show: Callable[..., Outcome], arguments: list[str], kind: str,
     assert message in error["message"]
 
 
-def test_a_mistake_leaves_no_picture_behind(show: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_a_mistake_leaves_no_picture_behind(show: Nary, tmp_path: Path) -> None:
     assert show(QUERY, "--out", tmp_path / "fact.svg", "--variant", "no").code == 2
     assert not list(tmp_path.iterdir())

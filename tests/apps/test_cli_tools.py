@@ -1,14 +1,10 @@
 """The commands for one's own data: stats, check, split, generate."""
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
-
-from nary.apps.cli.main import main
+from apps.command import Nary
 
 FACTS = [
     "Ada\twrote\tNotes\tyear\t1843\tabout\tEngine",
@@ -17,29 +13,6 @@ FACTS = [
     "Babbage\tknows\tAda",
     "Babbage\tknows\tAda",
 ]
-
-
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def nary(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
-    """Run the command as the shell does."""
-
-    def run(*arguments: str | Path) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["nary", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit:
-            main()
-        return Outcome(exit.value.code, *capsys.readouterr())  # type: ignore[arg-type]
-
-    return run
 
 
 @pytest.fixture
@@ -58,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-def test_stats_json(nary: Callable[..., Outcome], file: Path) -> None:
+def test_stats_json(nary: Nary, file: Path) -> None:
     found = nary("stats", file, "--json")
     assert found.code == 0
     assert found.json["facts"] == {"train": 5}
@@ -68,7 +41,7 @@ def test_stats_json(nary: Callable[..., Outcome], file: Path) -> None:
     assert found.err == ""
 
 
-def test_stats_for_people_and_a_picture(nary: Callable[..., Outcome], file: Path, tmp_path: Path) -> None:
+def test_stats_for_people_and_a_picture(nary: Nary, file: Path, tmp_path: Path) -> None:
     found = nary("stats", file, "--plot", tmp_path / "facts.svg")
     assert found.code == 0
     assert "knows" in found.out
@@ -79,7 +52,7 @@ def test_stats_for_people_and_a_picture(nary: Callable[..., Outcome], file: Path
     assert json.loads(refused.err)["error"]["kind"] == "output"
 
 
-def test_check_json(nary: Callable[..., Outcome], folder: Path) -> None:
+def test_check_json(nary: Nary, folder: Path) -> None:
     found = nary("check", folder, "--json")
     assert found.code == 0
     assert found.json["duplicates"] == {"train": 1, "test": 0}
@@ -87,7 +60,7 @@ def test_check_json(nary: Callable[..., Outcome], folder: Path) -> None:
     assert found.json["clean"] is False
 
 
-def test_check_for_people_gives_a_verdict(nary: Callable[..., Outcome], folder: Path, file: Path) -> None:
+def test_check_for_people_gives_a_verdict(nary: Nary, folder: Path, file: Path) -> None:
     found = nary("check", folder)
     assert found.code == 0
     assert "test: the primary triple is in train" in found.out
@@ -100,7 +73,7 @@ def test_check_for_people_gives_a_verdict(nary: Callable[..., Outcome], folder: 
     assert "Not clean: suspicious labels." in alone.out
 
 
-def test_check_strict_fails_for_what_is_not_clean(nary: Callable[..., Outcome], folder: Path, file: Path) -> None:
+def test_check_strict_fails_for_what_is_not_clean(nary: Nary, folder: Path, file: Path) -> None:
     assert nary("check", folder, "--strict").code == 1
     file.write_text("\n".join(FACTS[:4]), encoding="utf-8")
     clean = nary("check", file, "--strict")
@@ -108,7 +81,7 @@ def test_check_strict_fails_for_what_is_not_clean(nary: Callable[..., Outcome], 
     assert "Clean: no duplicates" in clean.out
 
 
-def test_notes_about_the_data_go_to_standard_error(nary: Callable[..., Outcome], file: Path) -> None:
+def test_notes_about_the_data_go_to_standard_error(nary: Nary, file: Path) -> None:
     file.write_text("\n".join([*FACTS, "only two\tparts"]), encoding="utf-8")
     assert nary("check", file).code == 2
     skipped = nary("check", file, "--on-error", "skip", "--json")
@@ -117,7 +90,7 @@ def test_notes_about_the_data_go_to_standard_error(nary: Callable[..., Outcome],
     assert skipped.json["duplicates"] == {"train": 1}
 
 
-def test_split_then_check(nary: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_split_then_check(nary: Nary, tmp_path: Path) -> None:
     assert nary("generate", tmp_path / "facts.jsonl", "--facts", "600", "--entities", "30").code == 0
     found = nary("split", tmp_path / "facts.jsonl", "--out", tmp_path / "parts", "--separate-primary", "--json")
     assert found.code == 0
@@ -130,14 +103,14 @@ def test_split_then_check(nary: Callable[..., Outcome], tmp_path: Path) -> None:
     assert "divided by chance (seed 1)" in again.err
 
 
-def test_split_for_people(nary: Callable[..., Outcome], file: Path, tmp_path: Path) -> None:
+def test_split_for_people(nary: Nary, file: Path, tmp_path: Path) -> None:
     found = nary("split", file, "--out", tmp_path / "parts")
     assert found.code == 0
     assert "train" in found.out
     assert "wished for valid and test" in found.err
 
 
-def test_split_never_writes_over_anything(nary: Callable[..., Outcome], file: Path, folder: Path) -> None:
+def test_split_never_writes_over_anything(nary: Nary, file: Path, folder: Path) -> None:
     before = {path: path.read_bytes() for path in folder.iterdir()}
     refused = nary("split", file, "--out", folder)
     assert refused.code == 2
@@ -145,14 +118,14 @@ def test_split_never_writes_over_anything(nary: Callable[..., Outcome], file: Pa
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_split_refuses_impossible_shares(nary: Callable[..., Outcome], file: Path, tmp_path: Path) -> None:
+def test_split_refuses_impossible_shares(nary: Nary, file: Path, tmp_path: Path) -> None:
     refused = nary("split", file, "--out", tmp_path / "parts", "--valid", "0.6", "--test", "0.5", "--json")
     assert refused.code == 2
     assert json.loads(refused.err)["error"]["kind"] == "setting"
     assert not (tmp_path / "parts").exists()
 
 
-def test_generate_writes_equal_files(nary: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_generate_writes_equal_files(nary: Nary, tmp_path: Path) -> None:
     settings = ["--facts", "100", "--entities", "20", "--relations", "5", "--max-arity", "4", "--seed", "3"]
     first = nary("generate", tmp_path / "a.jsonl", *settings, "--json")
     assert first.code == 0
@@ -163,7 +136,7 @@ def test_generate_writes_equal_files(nary: Callable[..., Outcome], tmp_path: Pat
     assert nary("stats", tmp_path / "a.jsonl", "--json").json["arities"] == first.json["arities"]
 
 
-def test_generate_refuses_impossible_settings(nary: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_generate_refuses_impossible_settings(nary: Nary, tmp_path: Path) -> None:
     refused = nary("generate", tmp_path / "a.jsonl", "--facts", "10", "--entities", "1")
     assert refused.code == 2
     assert "number of entities is 1" in refused.err
@@ -171,7 +144,7 @@ def test_generate_refuses_impossible_settings(nary: Callable[..., Outcome], tmp_
 
 
 @pytest.mark.parametrize("command", ["stats", "check", "split", "generate"])
-def test_help_has_an_example(nary: Callable[..., Outcome], command: str) -> None:
+def test_help_has_an_example(nary: Nary, command: str) -> None:
     found = nary(command, "--help")
     assert found.code == 0
     assert f"Example: nary {command}" in found.out

@@ -2,15 +2,12 @@
 
 import csv
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
+from apps.command import Nary
 from runs.small import SMALL, options, small_data
 
-from nary.apps.cli.main import main
 from nary.data.dataset import Dataset
 from nary.data.load import load
 from nary.data.writing import write
@@ -19,39 +16,6 @@ from nary.recipe import choose
 from nary.runs.results import read_results
 
 MEASURES = {"mrr", "hits@1", "hits@3", "hits@5", "hits@10", "mr", "count"}
-
-
-class Outcome(NamedTuple):
-    code: object
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """Standard output, which must be one line of JSON."""
-        assert self.code == 0, self.err
-        assert self.out.count("\n") == 1
-        return json.loads(self.out)
-
-    @property
-    def error(self) -> Any:
-        """The error under --json."""
-        assert self.out == ""
-        return json.loads(self.err)["error"]
-
-
-Nary = Callable[..., Outcome]
-
-
-@pytest.fixture
-def nary(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Nary:
-    def run(*arguments: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["nary", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit:
-            main()
-        return Outcome(exit.value.code, *capsys.readouterr())
-
-    return run
 
 
 @pytest.fixture(scope="module")

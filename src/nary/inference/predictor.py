@@ -12,7 +12,7 @@ from nary.evaluation.known import KnownAnswers
 from nary.facts import GAP, Element, FactTable, Query, Vocabulary
 from nary.facts.table import Ids
 from nary.models.batch import Batch, Group
-from nary.models.contract import Model
+from nary.models.contract import Kind, Model
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ class Predictor:
             can = ", ".join(sorted(role.value for role in self.model.roles))
             raise SettingError(f"{self.model.name} cannot predict the {position}", f"It predicts: {can}.")
         ids, column = self._encode(query)
-        kind = "entity" if position.role.is_entity else "relation"
+        kind: Kind = "entity" if position.role.is_entity else "relation"
         with torch.inference_mode():
             group = Group(torch.from_numpy(ids.astype(np.int64)), torch.tensor([column]))
-            scores = self.model.score(Batch([group]), kind)[0].float()  # type: ignore[arg-type]
+            scores = self.model.score(Batch([group]), kind)[0].float()
         probabilities = scores.softmax(-1)
         best = scores.topk(min(k, scores.numel()))
         known = set(self._known.of(ids, column)[1].tolist())
