@@ -276,3 +276,24 @@ def test_bfloat16_stays_close_to_float32() -> None:
     assert float((rounded - exact).detach().abs()) < 0.01 * float(exact.detach())
     rounded.backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+
+
+def test_hidden_elements_are_not_looked_at() -> None:
+    model = make()
+    ids, columns = all_positions(2)
+    hidden = torch.zeros(ids.shape, dtype=torch.bool)
+    hidden[:, [1, 4]] = True
+    other = np.where(hidden.numpy(), (ids + 1) % SIZES.relations, ids)
+    groups = [Group(torch.from_numpy(one), torch.from_numpy(columns), hidden) for one in (ids, other)]
+    assert torch.equal(model.query(Batch(groups[:1])), model.query(Batch(groups[1:])))
+    assert not torch.allclose(model.query(Batch(groups[:1])), model.query(batch_of((ids, columns))))
+
+
+def test_attention_weights_of_a_vertex_sum_to_one() -> None:
+    model = make()
+    ids, columns = all_positions(2)
+    weights = model.attention(batch_of((ids, columns)))
+    assert weights.shape == (7, 3, 7, 7)
+    looking = torch.ones(7, 3, 7)
+    looking[:, -1] = torch.eye(7)  # the last layer looks from the masked vertex alone, here vertex i of fact i
+    assert torch.allclose(weights.sum(-1), looking)

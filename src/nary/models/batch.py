@@ -13,11 +13,13 @@ from nary.facts.table import FIRST_ATTRIBUTE, OBJECT
 class Group:
     """Masked facts of one arity: ``ids`` [n, 2m+3] as in a block, and the masked column ``columns`` [n] of each.
 
-    The ids at the masked columns are the answers; a model must not look at them.
+    The ids at the masked columns are the answers; a model must not look at them. Nor may it look at those where
+    ``hidden`` [n, 2m+3] is true: elements that are not asked for, but not known either.
     """
 
     ids: Tensor
     columns: Tensor
+    hidden: Tensor | None = None
 
     @property
     def qualifiers(self) -> int:
@@ -34,6 +36,11 @@ class Group:
     def answers(self) -> Tensor:
         """The masked ids [n]."""
         return self.ids.gather(1, self.columns[:, None])[:, 0]
+
+    def to(self, device: torch.device) -> "Group":
+        """The same group on ``device``."""
+        hidden = None if self.hidden is None else self.hidden.to(device)
+        return Group(self.ids.to(device), self.columns.to(device), hidden)
 
 
 @dataclass(frozen=True)
@@ -57,4 +64,4 @@ class Batch:
 
     def to(self, device: torch.device) -> "Batch":
         """The same batch on ``device``."""
-        return Batch([Group(group.ids.to(device), group.columns.to(device)) for group in self.groups])
+        return Batch([group.to(device) for group in self.groups])

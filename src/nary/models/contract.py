@@ -32,6 +32,8 @@ class Model(nn.Module):
     name: ClassVar[str]
     roles: ClassVar[frozenset[Role]] = frozenset(Role)
     """The roles the model can predict."""
+    hides: ClassVar[bool] = False
+    """Whether the model understands facts in which more than the masked element is missing (``Group.hidden``)."""
 
     def prepare(self, train: FactTable) -> None:
         """Look at the facts to learn from, once, before training."""
@@ -43,6 +45,10 @@ class Model(nn.Module):
     def table(self, kind: Kind) -> tuple[Tensor, Tensor]:
         """A vector [C, d] and a bias [C] for each candidate."""
         raise NotImplementedError(f"{self.name} scores without a table of candidates")
+
+    def attention(self, batch: Batch) -> Tensor | None:
+        """How much each vertex looks at each other in facts of one arity [n, L, T, T]; None without attention."""
+        return None
 
     def score(self, batch: Batch, kind: Kind) -> Tensor:
         """Scores [B, C] of all candidates; every fact of the batch asks for this ``kind``."""

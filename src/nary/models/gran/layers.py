@@ -16,12 +16,14 @@ class Layout:
 
     For each group the number of its facts and of vertices a fact, and the types of the edges between these
     [1, 1, T, T]; the places of the masked vertices [B] and, for each group, the types of their edges [n, 1, 1, T].
+    Who wants to see the attention weights gives a list to collect them in, [n, Q, T] a layer and group.
     """
 
     sizes: Sequence[tuple[int, int]]
     edges: Sequence[Tensor]
     masked: Tensor
     masked_edges: Sequence[Tensor]
+    weights: list[Tensor] | None = None
 
 
 class GraphAttentionLayer(nn.Module):
@@ -67,7 +69,10 @@ class GraphAttentionLayer(nn.Module):
         for query, key, value, (size, _), types in zip(*divided, layout.sizes, edges, strict=True):
             by_head = [part.view(size, -1, self.heads, part.shape[1] // self.heads) for part in (query, key, value)]
             query, key, value = (part.transpose(1, 2) for part in by_head)  # each [n, H, Q or T, z]
-            mixed.append(self._attend(query, key, value, types, edge_key, edge_value))
+            weights = self._weights(query, key, types, edge_key)  # [n, H, Q, T]
+            if layout.weights is not None:
+                layout.weights.append(weights.mean(1))
+            mixed.append(self._mix(self.dropout(weights), value, types, edge_value))
         return self.output(torch.cat(mixed))
 
     def _project(self, x: Tensor, layout: Layout) -> tuple[Tensor, Tensor, Tensor]:
@@ -82,28 +87,22 @@ class GraphAttentionLayer(nn.Module):
         key, value = nn.functional.linear(x, weight[width:], bias[width:]).chunk(2, dim=1)
         return query * scale, key, value
 
-    def _attend(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        types: Tensor,
-        edge_key: Tensor | None,
-        edge_value: Tensor | None,
-    ) -> Tensor:
-        """Attention within the facts of one arity: [n, H, Q, z] of [n, H, T, z] -> [n * Q, d].
+    # There are few types of edges, so a product with each type's bias serves all edges of that type: no bias is spread
+    # out to pairs of vertices.
 
-        There are few types of edges [t], so a product with each type's bias serves all edges of that type: no bias is
-        spread out to pairs of vertices.
-        """
+    def _weights(self, query: Tensor, key: Tensor, types: Tensor, edge_key: Tensor | None) -> Tensor:
+        """How much each vertex looks at each other within the facts of one arity: [n, H, Q, z], [n, H, T, z]."""
         scores = query @ key.transpose(-1, -2)  # [n, H, Q, T]
-        types = types.expand_as(scores)
         if edge_key is not None:
-            scores = scores + (query @ edge_key.transpose(-1, -2)).gather(-1, types)
-        weights = self.dropout(scores.softmax(-1))
+            scores = scores + (query @ edge_key.transpose(-1, -2)).gather(-1, types.expand_as(scores))
+        return scores.softmax(-1)
+
+    def _mix(self, weights: Tensor, value: Tensor, types: Tensor, edge_value: Tensor | None) -> Tensor:
+        """What each vertex sees: [n, H, Q, T] of [n, H, T, z] -> [n * Q, d]."""
         mixed = weights @ value
         if edge_value is not None:
-            by_type = weights.new_zeros(*weights.shape[:-1], edge_value.shape[-2]).scatter_add(-1, types, weights)
+            by_type = weights.new_zeros(*weights.shape[:-1], edge_value.shape[-2])
+            by_type = by_type.scatter_add(-1, types.expand_as(weights), weights)
             mixed = mixed + by_type @ edge_value
         return mixed.transpose(1, 2).flatten(2).flatten(0, 1)
 

@@ -3,6 +3,8 @@
 Shapes: B masked facts in a batch, T vertices of one fact, N vertices of the whole batch, d width, H heads, z = d / H.
 """
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
@@ -22,6 +24,7 @@ class Gran(Model):
     """Masked fact -> embeddings -> graph attention -> the masked vertex -> scores of all candidates."""
 
     name = "gran"
+    hides = True
 
     def __init__(self, settings: GranSettings, sizes: Sizes) -> None:
         super().__init__()
@@ -54,7 +57,23 @@ class Gran(Model):
 
     def query(self, batch: Batch) -> Tensor:
         """The vector of each masked vertex after the prediction layer [B, d]."""
+        return self._encode(*self._pack(batch))
+
+    def attention(self, batch: Batch) -> Tensor:
+        """The attention weights [n, L, T, T], averaged over heads; in the last layer only the masked vertex looks."""
+        (group,) = batch.groups
         layout, vertices = self._pack(batch)
+        weights: list[Tensor] = []
+        self._encode(replace(layout, weights=weights), vertices)
+        size, width = group.ids.shape
+        found = vertices.new_zeros(size, len(self.layers), width, width)
+        for layer, own in enumerate(weights[:-1]):
+            found[:, layer] = own
+        found[torch.arange(size), -1, group.columns] = weights[-1][:, 0]
+        return found
+
+    def _encode(self, layout: Layout, vertices: Tensor) -> Tensor:
+        """The embeddings of all vertices [N, d] -> the masked ones after the prediction layer [B, d]."""
         x = self.dropout(self.input_norm(vertices))  # [N, d]
         for number, layer in enumerate(self.layers):
             x = layer(x, layout, *self._edge_tables(number))  # [B, d] after the last one
@@ -92,6 +111,8 @@ class Gran(Model):
         """The row of the embedding of each vertex [n, T]."""
         offsets = [1 if role in (0, 3) else 1 + self.relations for role in vertex_roles(group.qualifiers)]
         tokens = group.ids + torch.tensor(offsets, device=group.ids.device)
+        if group.hidden is not None:
+            tokens = tokens.masked_fill(group.hidden, _MASK)
         return tokens.scatter(1, group.columns[:, None], _MASK)
 
     def _roles(self, group: Group) -> Tensor:
