@@ -77,7 +77,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     training = TrainingSettings(batch=options.batch, entity_smoothing=0.9, precision=options.precision)
     model = Gran(settings, sizes)
     optimiser = Optimiser(model, training, 1000)
-    instances = Instances(data.train, options.batch, 0)
+    instances = Instances(data.train, training)
     config = ReferenceConfig(
         entities=sizes.entities,
         relations=sizes.relations,
@@ -105,10 +105,10 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         train_step(plain, adam, inputs, targets, (0.9, 0.0), 1e-4)
 
     own_step(0)
-    plain_step(instances.at(0))
+    plain_step(instances.at(0).batch)
     own, theirs, flops = [], [], []
     for step in range(1, options.steps + 1):
-        batch = instances.at(step)
+        batch = instances.at(step).batch
         own += [seconds(lambda step=step: own_step(step)) for _ in range(options.repeat)]
         theirs.append(seconds(lambda batch=batch: plain_step(batch)))
         flops.append(batch_flops(batch, model))

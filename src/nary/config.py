@@ -31,6 +31,8 @@ def validated(kind: type[SettingsType], values: Mapping[str, Any], where: str, f
             raise SettingError(f"unknown key {key}", did_you_mean(key, known), file) from None
         if first["type"] == "missing":
             raise SettingError(f"{key} is missing", file=file) from None
+        if not first["loc"]:  # two values that do not go together
+            raise SettingError(f"{where}: {first['msg'].removeprefix('Value error, ')}", file=file) from None
         raise SettingError(f"{key} is {first['input']!r}", f"{first['msg']}.", file) from None
 
 

@@ -19,6 +19,7 @@ from nary.models.batch import Batch, Group
 from nary.models.contract import Kind, Model
 from nary.models.registry import find
 from nary.runs import InterruptedRun, resume_run, start_run, train_run
+from nary.training.lesson import Lesson
 from nary.training.objective import masked_loss
 from nary.training.settings import TrainingSettings
 
@@ -96,7 +97,7 @@ class ModelContract:
         if not list(model.parameters()):
             pytest.skip("the model has no parameters")
         batch = Batch([group for kind in KINDS for group in asking(data.train, kind).groups])
-        masked_loss(model.train(), batch, TrainingSettings()).backward()  # type: ignore[no-untyped-call]
+        masked_loss(model.train(), Lesson.of(batch), TrainingSettings()).backward()  # type: ignore[no-untyped-call]
         for name, parameter in model.named_parameters():
             assert parameter.grad is not None, name
             assert parameter.grad.abs().max() > 0, name

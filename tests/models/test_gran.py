@@ -13,6 +13,7 @@ from nary.models.batch import Batch, Group
 from nary.models.contract import Sizes
 from nary.models.gran.model import Gran
 from nary.models.gran.settings import GranSettings
+from nary.training.lesson import Lesson
 from nary.training.loop import precision
 from nary.training.objective import masked_loss
 from nary.training.settings import TrainingSettings
@@ -125,7 +126,7 @@ def test_loss_and_gradients_of_a_mixed_batch_agree_with_the_reference(variant: s
     reference = reference_of(model)
     groups = [all_positions(qualifiers) for qualifiers in range(8)]
     settings = TrainingSettings(entity_smoothing=0.8, relation_smoothing=0.2)
-    loss = masked_loss(model, batch_of(*groups), settings)
+    loss = masked_loss(model, Lesson.of(batch_of(*groups)), settings)
     loss.backward()
 
     count = sum(len(ids) for ids, _ in groups)
@@ -222,7 +223,7 @@ def test_every_option_changes_the_scores_and_reaches_all_its_parameters(option: 
     plain, other = make(), make(**option)
     batch = batch_of(*(all_positions(qualifiers) for qualifiers in (0, 2)))
     assert not torch.allclose(plain.query(batch), other.query(batch)) or option == {"tied": False}
-    masked_loss(other, batch, TrainingSettings()).backward()
+    masked_loss(other, Lesson.of(batch), TrainingSettings()).backward()
     missing = [name for name, p in other.named_parameters() if p.grad is None or not p.grad.abs().sum()]
     assert not missing
 
@@ -270,9 +271,9 @@ def test_bfloat16_stays_close_to_float32() -> None:
     torch.manual_seed(0)
     model = Gran(GranSettings(**SMALL), SIZES)  # type: ignore[arg-type]
     batch = batch_of(*(all_positions(qualifiers) for qualifiers in (0, 2)))
-    exact = masked_loss(model, batch, TrainingSettings())
+    exact = masked_loss(model, Lesson.of(batch), TrainingSettings())
     with precision("bf16", torch.device("cpu")):
-        rounded = masked_loss(model, batch, TrainingSettings())
+        rounded = masked_loss(model, Lesson.of(batch), TrainingSettings())
     assert float((rounded - exact).detach().abs()) < 0.01 * float(exact.detach())
     rounded.backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())

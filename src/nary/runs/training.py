@@ -96,7 +96,7 @@ def train_run(run: Run, listener: Listener = lambda report: None) -> Trained:
     train = FactTable.concatenate([run.dataset[split] for split in recipe.data.train_on])
     run.model.prepare(train)
     run.model.to(device)
-    instances = Instances(train, recipe.training.batch, recipe.training.seed, recipe.training.shuffle)
+    instances = Instances(train, recipe.training)
     if recipe.training.epochs and not instances.steps(recipe.training.epochs):
         raise SettingError(
             f"{len(instances):,} instances in {recipe.training.epochs} epochs do not fill one batch of "

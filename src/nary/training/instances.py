@@ -11,7 +11,10 @@ import numpy.typing as npt
 import torch
 
 from nary.facts import FactTable
+from nary.facts.table import Block, number_rows
 from nary.models.batch import Batch, Group
+from nary.training.lesson import Lesson
+from nary.training.settings import TrainingSettings
 
 _Numbers = npt.NDArray[np.int64]
 
@@ -19,53 +22,94 @@ _Numbers = npt.NDArray[np.int64]
 class Instances:
     """The masked instances of a table of facts, a batch a step.
 
-    Instances are numbered fact after fact, lowest arity first, and within a fact by the masked column.
+    Instances are numbered fact after fact, lowest arity first, and within a fact by the masked column. Merged ones are
+    known by the first of them: it stands for all that differ from it in nothing but the answer.
     """
 
-    def __init__(self, table: FactTable, batch: int, seed: int, shuffle: str = "facts") -> None:
+    def __init__(self, table: FactTable, settings: TrainingSettings) -> None:
         self.table = table
-        self.batch = batch
-        self.seed = seed
-        self.shuffle = shuffle
+        self.batch = settings.batch
+        self.seed = settings.seed
+        self.shuffle = settings.shuffle
         sizes = [len(block) for block in table.blocks]
         self._block = np.repeat(np.arange(len(sizes)), sizes)  # of each fact
         self._row = np.concatenate([np.arange(size) for size in sizes])
         self._masks = np.repeat([block.ids.shape[1] for block in table.blocks], sizes)
         self._first = np.cumsum(self._masks) - self._masks  # the first instance of each fact
         self._fact = np.repeat(np.arange(self._masks.size), self._masks)  # of each instance
+        self._answer = np.concatenate([block.ids.reshape(-1) for block in table.blocks]).astype(np.int64)
+        question = self._questions() if settings.merge else np.arange(self._fact.size)
+        self._by_question = np.argsort(question, kind="stable")  # instances; those of one question side by side
+        self._asked = np.bincount(question)  # how often each question is
+        self._start = np.cumsum(self._asked) - self._asked
+        first = self._by_question[self._start]
+        relations = np.concatenate([_asks_relation(block) for block in table.blocks])
+        self._relation_questions = np.flatnonzero(relations[first])
+        self._entity_questions = np.flatnonzero(~relations[first])
+        self._visited = round(settings.relation_visits * self._relation_questions.size)
         self._order = lru_cache(maxsize=2)(self._shuffled)  # where two epochs meet, a batch needs both
 
     def __len__(self) -> int:
         """The number of instances in an epoch."""
-        return int(self._fact.size)
+        return self._entity_questions.size + self._visited
 
     def steps(self, epochs: int) -> int:
         """How many whole batches so many epochs have."""
         return epochs * len(self) // self.batch
 
-    def at(self, step: int) -> Batch:
-        """The batch of a step, counted from 0; its groups are ordered by arity."""
+    def at(self, step: int) -> Lesson:
+        """What the step learns from, counted from 0; the groups of its batch are ordered by arity."""
         parts = []
         start, end = step * self.batch, (step + 1) * self.batch
         while start < end:
             epoch, first = divmod(start, len(self))
             parts.append(self._order(epoch)[first : first + end - start])
             start += parts[-1].size
-        chosen = np.concatenate(parts)
-        facts = self._fact[chosen]
-        return self._batch(facts, chosen - self._first[facts])
+        return self._lesson(np.concatenate(parts))
+
+    def _questions(self) -> _Numbers:
+        """The number of the question that each instance asks: equal for those that differ only in the answer."""
+        found, count = [], 0
+        for block in self.table.blocks:
+            columns = block.ids.shape[1]
+            numbers = np.empty((len(block), columns), np.int64)
+            for column in range(columns):
+                numbers[:, column] = count + number_rows([np.delete(block.ids, column, axis=1)])[0]
+                count = numbers[:, column].max() + 1
+            found.append(numbers.reshape(-1))
+        return np.concatenate(found)
 
     def _shuffled(self, epoch: int) -> _Numbers:
-        """The order of the instances in an epoch."""
-        count = self._masks.size if self.shuffle == "facts" else len(self)
-        words = np.random.PCG64([self.seed, epoch]).random_raw(count)  # raw words do not change with numpy's version
-        order = np.argsort(words, kind="stable")
-        if self.shuffle == "instances":
-            return order
-        masks = self._masks[order]  # the masks of one fact stay side by side
-        return np.repeat(self._first[order] - (np.cumsum(masks) - masks), masks) + np.arange(len(self))
+        """The order of the questions in an epoch."""
+        generator = np.random.PCG64([self.seed, epoch])  # its raw words do not change with numpy's version
 
-    def _batch(self, facts: _Numbers, columns: _Numbers) -> Batch:
+        def shuffled(count: int) -> _Numbers:
+            return np.argsort(generator.random_raw(count), kind="stable")
+
+        if self.shuffle == "facts":
+            order = shuffled(self._masks.size)
+            masks = self._masks[order]  # the masks of one fact stay side by side
+            return np.repeat(self._first[order] - (np.cumsum(masks) - masks), masks) + np.arange(len(self))
+        chosen = shuffled(self._relation_questions.size)[: self._visited]
+        questions = np.concatenate([self._entity_questions, self._relation_questions[chosen]])
+        return questions[shuffled(questions.size)]
+
+    def _lesson(self, questions: _Numbers) -> Lesson:
+        blocks = self._block[self._fact[self._by_question[self._start[questions]]]]
+        questions = questions[np.argsort(blocks, kind="stable")]
+        asked = self._asked[questions]
+        rows = np.repeat(np.arange(questions.size), asked)
+        places = np.arange(rows.size) + np.repeat(self._start[questions] - (np.cumsum(asked) - asked), asked)
+        weights = np.full(rows.size, self._asked.size / self._fact.size, np.float32)  # one on the average of an epoch
+        answers = self._answer[self._by_question[places]]
+        return Lesson(
+            self._batch(self._by_question[self._start[questions]]),
+            *(torch.from_numpy(part) for part in (rows, answers, weights)),
+        )
+
+    def _batch(self, instances: _Numbers) -> Batch:
+        facts = self._fact[instances]
+        columns = instances - self._first[facts]
         groups = []
         for number, block in enumerate(self.table.blocks):
             own = np.flatnonzero(self._block[facts] == number)
@@ -73,3 +117,10 @@ class Instances:
                 ids = block.ids[self._row[facts[own]]].astype(np.int64)
                 groups.append(Group(torch.from_numpy(ids), torch.from_numpy(columns[own])))
         return Batch(groups)
+
+
+def _asks_relation(block: Block) -> npt.NDArray[np.bool_]:
+    """Whether the answer of each instance of the facts in ``block`` is a relation."""
+    found = np.zeros(block.ids.shape, bool)
+    found[:, block.relation_columns] = True
+    return found.reshape(-1)

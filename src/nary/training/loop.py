@@ -92,10 +92,10 @@ class Training:
     def _step(self, optimiser: Optimiser, done: Progressed, steps: int) -> None:
         start = time.perf_counter()
         self.model.train()
-        batch = self.instances.at(done.step).to(self.device)
+        lesson = self.instances.at(done.step).to(self.device)
         torch.manual_seed((self.settings.seed << 32) + done.step)  # dropout depends on the step alone
         with precision(self.settings.precision, self.device):
-            loss = masked_loss(self.model, batch, self.settings)
+            loss = masked_loss(self.model, lesson, self.settings)
         loss.backward()  # type: ignore[no-untyped-call]
         value = loss.item()
         if not math.isfinite(value):

@@ -1,39 +1,112 @@
-"""The objective: smoothed cross-entropy over all entities or all relations, in closed form."""
+"""The objective: smoothed cross-entropy over all entities or all relations."""
+
+from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from nary.models.batch import Batch
 from nary.models.contract import Kind, Model
+from nary.training.lesson import Lesson
 from nary.training.settings import TrainingSettings
 
-
-def smoothed_cross_entropy(scores: Tensor, answers: Tensor, smoothing: float) -> Tensor:
-    """The sum over a batch [B, C], [B]: the answer has weight 1 - smoothing, the rest is shared by all others.
-
-    No matrix of soft labels is built: the loss is logsumexp(z) - (1-e) z_y - e/(C-1) (sum z - z_y).
-    """
-    scores = scores.float()
-    total = torch.logsumexp(scores, -1).sum()
-    answer = scores.gather(1, answers[:, None]).sum()
-    if not smoothing or scores.shape[1] == 1:
-        return total - answer
-    return total - (1 - smoothing) * answer - smoothing / (scores.shape[1] - 1) * (scores.sum() - answer)
+_CHUNK_BYTES = 32 << 20  # of scores; they are best used while the processor's cache still holds them
 
 
-def masked_loss(model: Model, batch: Batch, settings: TrainingSettings) -> Tensor:
+def masked_loss(model: Model, lesson: Lesson, settings: TrainingSettings) -> Tensor:
     """The mean loss over the instances of a batch; entities and relations weigh the same."""
-    queries = model.query(batch)
-    asks_entity, answers = batch.asks_entity, batch.answers
+    queries = model.query(lesson.batch)
+    asks_entity = lesson.batch.asks_entity
     loss = queries.new_zeros((), dtype=torch.float32)
     kinds: tuple[tuple[Kind, Tensor, float], ...] = (
         ("entity", asks_entity, settings.entity_smoothing),
         ("relation", ~asks_entity, settings.relation_smoothing),
     )
     for kind, chosen, smoothing in kinds:
-        rows = chosen.nonzero()[:, 0]
-        if rows.numel():
-            table, bias = model.table(kind)
-            scores = torch.addmm(bias, queries[rows], table.T)
-            loss = loss + smoothed_cross_entropy(scores, answers[rows], smoothing)
-    return loss / len(batch)
+        if chosen.any():
+            own = chosen[lesson.rows]
+            rows = (chosen.cumsum(0) - 1)[lesson.rows[own]]
+            answers = (rows, lesson.answers[own], lesson.weights[own])
+            loss = loss + smoothed_cross_entropy(queries[chosen], *model.table(kind), answers, smoothing)
+    return loss / len(lesson.batch)
+
+
+def smoothed_cross_entropy(
+    queries: Tensor, table: Tensor, bias: Tensor, answers: tuple[Tensor, Tensor, Tensor], smoothing: float
+) -> Tensor:
+    """The sum of weight * cross-entropy over answers: (row of ``queries`` [B, d], candidate, weight) [K], by row.
+
+    Candidates [C, d], [C] are scored by their product with a query. An answer has the label 1 - smoothing, all other
+    candidates share the rest.
+    """
+    loss: Tensor = _SmoothedCrossEntropy.apply(queries, table, bias, answers, smoothing)  # type: ignore[no-untyped-call]
+    return loss
+
+
+class _SmoothedCrossEntropy(torch.autograd.Function):
+    """Makes the scores of a few queries, turns them into their own gradient and multiplies on with it.
+
+    So neither scores nor labels of a whole batch are ever held. What smoothing adds is the same for every candidate but
+    the answer, so it needs no labels: the sums of the candidates and of the queries are enough.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        queries: Tensor,
+        table: Tensor,
+        bias: Tensor,
+        answers: tuple[Tensor, Tensor, Tensor],
+        smoothing: float,
+    ) -> Tensor:
+        device = queries.device.type
+        kind = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else torch.float32
+        with torch.autocast(device, enabled=False):
+            loss, *gradients = _loss_and_gradients(queries.float(), table, bias, answers, smoothing, kind)
+        ctx.save_for_backward(*gradients)
+        return loss
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        of_queries, of_table, of_bias = ctx.saved_tensors
+        return grad * of_queries, of_table.mul_(grad), grad * of_bias, None, None
+
+
+def _loss_and_gradients(
+    queries: Tensor,
+    table: Tensor,
+    bias: Tensor,
+    answers: tuple[Tensor, Tensor, Tensor],
+    smoothing: float,
+    kind: torch.dtype,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The loss and its gradients by queries, table and bias; products are made in ``kind``."""
+    rows, names, weights = answers
+    if len(table) == 1:
+        smoothing = 0.0
+    wrong = smoothing / max(1, len(table) - 1)  # the label of a candidate that is no answer
+    right = 1 - smoothing - wrong  # what an answer's label has on top of that
+    counts = queries.new_zeros(len(queries)).index_add_(0, rows, weights)
+    weighted = counts[:, None] * queries
+    all_queries, all_candidates = weighted.sum(0), table.sum(0)
+    loss = -wrong * (all_queries @ all_candidates + counts.sum() * bias.sum())
+    of_queries = torch.empty_like(queries)
+    of_table = (-wrong * all_queries).repeat(len(table), 1)
+    of_bias = (-wrong * counts.sum()).repeat(len(table))
+    queries, weighted, table = (part.to(kind) for part in (queries, weighted, table))
+    size = max(16, _CHUNK_BYTES // (4 * len(table)))
+    starts = range(0, len(queries), size)
+    bounds = torch.searchsorted(rows, torch.tensor([*starts, len(queries)], device=rows.device)).tolist()
+    for start, (first, last) in zip(starts, pairwise(bounds), strict=True):
+        own = slice(start, start + size)
+        places, share = (rows[first:last] - start, names[first:last]), weights[first:last]
+        scores = torch.mm(queries[own], table.T).float().add_(bias)
+        sums = scores.logsumexp(1)
+        loss += counts[own] @ sums - right * (share @ scores[places])
+        gradient = scores.sub_(sums[:, None]).exp_()  # softmax
+        gradient.index_put_(places, -right * share / counts[own][places[0]], accumulate=True)
+        of_bias.addmv_(gradient.T, counts[own])
+        low = gradient.to(kind)
+        of_queries[own] = counts[own, None] * (low @ table - wrong * all_candidates)
+        of_table += low.T @ weighted[own]
+    return loss, of_queries, of_table, of_bias

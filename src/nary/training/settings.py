@@ -1,8 +1,8 @@
 """``[training]`` of a recipe; the defaults are those of the published GRAN runs."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from nary.config import Settings
 
@@ -32,6 +32,12 @@ class TrainingSettings(Settings):
     relation_smoothing: float = Field(0.0, ge=0, lt=1)
     shuffle: Literal["facts", "instances"] = "facts"
     """Shuffle facts and keep all masks of one fact side by side, as published, or shuffle the masks."""
+    merge: bool = False
+    """Visit instances that differ in nothing but the answer once, with all their answers: the gradient that is expected
+    stays the same. Needs shuffled instances."""
+    relation_visits: float = Field(1.0, gt=0, le=1)
+    """The share of the instances with a relation as answer, which are soon learnt, that an epoch visits. Less than 1
+    needs shuffled instances."""
     seed: int = Field(0, ge=0, lt=1 << 31)
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     device: str = "auto"
@@ -41,3 +47,9 @@ class TrainingSettings(Settings):
     """Stop after so many validations without a better one; 0 never does."""
     checkpoint_minutes: float = Field(5.0, gt=0)
     """Save at least this often."""
+
+    @model_validator(mode="after")
+    def _check_shuffle(self) -> Self:
+        if self.shuffle == "facts" and (self.merge or self.relation_visits < 1):
+            raise ValueError('merge and relation_visits need shuffle = "instances"')
+        return self
