@@ -77,7 +77,7 @@ def reference_of(model: Gran) -> ReferenceGran:
 
 
 def reference_weights(model: Gran) -> Iterator[tuple[str, Tensor]]:
-    yield "node_embedding", model.node_embedding
+    yield "node_embedding", torch.cat([model.mask_embedding, model.relation_embedding, model.entity_embedding])
     yield "output_bias", model.output_bias
     for name in ("edge_key", "edge_value"):
         yield name, getattr(model, name).view(4, -1)
@@ -253,8 +253,8 @@ def test_position_embeddings_work_beyond_the_arities_of_training() -> None:
 def test_weights_start_as_published() -> None:
     torch.manual_seed(0)
     model = Gran(GranSettings(), Sizes(4000, 100, 6))
-    assert model.node_embedding.abs().max() <= 0.04
-    assert abs(float(model.node_embedding.detach().std()) - 0.0176) < 2e-4
+    assert model.entity_embedding.abs().max() <= 0.04
+    assert abs(float(model.entity_embedding.detach().std()) - 0.0176) < 2e-4
     for name, parameter in model.named_parameters():
         if name.endswith("bias"):
             assert not parameter.any(), name

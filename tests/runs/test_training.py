@@ -121,16 +121,16 @@ def test_patience_ends_a_run_and_the_best_weights_are_kept(tmp_path: Path, monke
     run = start_run(data, recipe, tmp_path / "run")
     at_best: dict[int, Any] = {}
     scripted(run, monkeypatch, [0.1, 0.3, 0.2, 0.3, 0.9])  # best after epoch 2; an equal score is not better
-    trained = train_run(run, lambda r: at_best.update({r.step: run.model.node_embedding.detach().clone()}))
+    trained = train_run(run, lambda r: at_best.update({r.step: run.model.entity_embedding.detach().clone()}))
     validated = [record for record in records(tmp_path / "run") if "valid_mrr" in record]
     assert [record["valid_mrr"] for record in validated] == [0.1, 0.3, 0.2, 0.3]
     assert trained.steps == validated[-1]["step"]
     assert 4 <= trained.epochs + 0.2 < 5
-    assert torch.equal(run.model.node_embedding, at_best[validated[1]["step"]])
-    assert not torch.equal(run.model.node_embedding, at_best[trained.steps])
+    assert torch.equal(run.model.entity_embedding, at_best[validated[1]["step"]])
+    assert not torch.equal(run.model.entity_embedding, at_best[trained.steps])
     again = train_run(resume_run(tmp_path / "run"))  # a run that has stopped early has nothing left to do
     assert again.steps == trained.steps
-    assert torch.equal(again.run.model.node_embedding, run.model.node_embedding)
+    assert torch.equal(again.run.model.entity_embedding, run.model.entity_embedding)
 
 
 def test_resuming_between_validations_changes_nothing(tmp_path: Path) -> None:

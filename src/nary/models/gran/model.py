@@ -3,6 +3,7 @@
 Shapes: B masked facts in a batch, T vertices of one fact, N vertices of the whole batch, d width, H heads, z = d / H.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import torch
@@ -15,9 +16,6 @@ from nary.models.dropout import Dropout
 from nary.models.gran.edges import edge_type_count, edge_types, vertex_roles
 from nary.models.gran.layers import GraphAttentionLayer, Layout, init_weights
 from nary.models.gran.settings import GranSettings
-
-_MASK = 0
-"""The row of the embedding that stands for a masked element; relations come next, then entities."""
 
 
 class Gran(Model):
@@ -37,7 +35,10 @@ class Gran(Model):
         self.relations = sizes.relations
         self.max_qualifiers = max(1, sizes.max_arity - 2)
         width = settings.width
-        self.node_embedding = nn.Parameter(torch.empty(1 + sizes.relations + sizes.entities, width))
+        # Apart from each other, so that no gradient of one is spread out to the rows of all.
+        self.mask_embedding = nn.Parameter(torch.empty(1, width))
+        self.relation_embedding = nn.Parameter(torch.empty(sizes.relations, width))
+        self.entity_embedding = nn.Parameter(torch.empty(sizes.entities, width))
         self.role_embedding = _table(self._role_count(), width)
         self.input_norm = nn.LayerNorm(width, eps=1e-12)
         self.dropout = Dropout(settings.dropout)
@@ -86,34 +87,40 @@ class Gran(Model):
 
     def table(self, kind: Kind) -> tuple[Tensor, Tensor]:
         """The embeddings [C, d] and the free biases [C] of all entities, or of all relations."""
-        table = self.node_embedding[1:] if self.output_embedding is None else self.output_embedding
         own = slice(self.relations, None) if kind == "entity" else slice(self.relations)
-        return table[own], self.output_bias[own]
+        if self.output_embedding is not None:
+            return self.output_embedding[own], self.output_bias[own]
+        return self.entity_embedding if kind == "entity" else self.relation_embedding, self.output_bias[own]
 
     def _pack(self, batch: Batch) -> tuple[Layout, Tensor]:
         """The layout of the batch and the embeddings of all its vertices [N, d]."""
-        tokens, roles, masked, edges, start = [], [], [], [], 0
+        masked, edges, start = [], [], 0
         for group in batch.groups:
             size, width = group.ids.shape
-            tokens.append(self._tokens(group).view(-1))
-            roles.append(self._roles(group).repeat(size))
             masked.append(start + width * torch.arange(size, device=group.ids.device) + group.columns)
             edges.append(torch.from_numpy(edge_types(group.qualifiers, self.settings)).to(group.ids.device))
             start += size * width
-        vertices = nn.functional.embedding(torch.cat(tokens), self.node_embedding)
-        if self.role_embedding is not None:
-            vertices = vertices + nn.functional.embedding(torch.cat(roles), self.role_embedding)
         sizes = [(group.ids.shape[0], group.ids.shape[1]) for group in batch.groups]
         masked_edges = [own[group.columns][:, None, None] for own, group in zip(edges, batch.groups, strict=True)]
-        return Layout(sizes, [own[None, None] for own in edges], torch.cat(masked), masked_edges), vertices
+        layout = Layout(sizes, [own[None, None] for own in edges], torch.cat(masked), masked_edges)
+        return layout, torch.cat([vertices.flatten(0, 1) for vertices in self._embed(batch)])
 
-    def _tokens(self, group: Group) -> Tensor:
-        """The row of the embedding of each vertex [n, T]."""
-        offsets = [1 if role in (0, 3) else 1 + self.relations for role in vertex_roles(group.qualifiers)]
-        tokens = group.ids + torch.tensor(offsets, device=group.ids.device)
-        if group.hidden is not None:
-            tokens = tokens.masked_fill(group.hidden, _MASK)
-        return tokens.scatter(1, group.columns[:, None], _MASK)
+    def _embed(self, batch: Batch) -> Iterator[Tensor]:
+        """The embedding of each vertex [n, T, d], group by group."""
+        ids = [group.ids.split((1, 2, group.qualifiers, group.qualifiers), dim=1) for group in batch.groups]
+        of_relations = _look_up(
+            [torch.cat([one, attributes], 1) for one, _, attributes, _ in ids], self.relation_embedding
+        )
+        of_entities = _look_up([torch.cat([two, values], 1) for _, two, _, values in ids], self.entity_embedding)
+        for group, relations, entities in zip(batch.groups, of_relations, of_entities, strict=True):
+            found = torch.cat([relations[:, :1], entities[:, :2], relations[:, 1:], entities[:, 2:]], 1)
+            unknown = torch.zeros_like(group.ids, dtype=torch.bool).scatter(1, group.columns[:, None], True)
+            if group.hidden is not None:
+                unknown = unknown | group.hidden
+            found = torch.where(unknown[..., None], self.mask_embedding, found)
+            if self.role_embedding is not None:
+                found = found + nn.functional.embedding(self._roles(group), self.role_embedding)
+            yield found
 
     def _roles(self, group: Group) -> Tensor:
         """The row of the role embedding of each vertex [T]."""
@@ -137,6 +144,13 @@ class Gran(Model):
             return table if self.settings.edge_bias == "per-head" else table[0]
 
         return own(self.edge_key), own(self.edge_value)
+
+
+def _look_up(table: Tensor, ids: Sequence[Tensor]) -> list[Tensor]:
+    """The rows of ``table`` for several arrays of ids; in one go, as every look-up has a gradient of the table's size."""
+    found = nn.functional.embedding(torch.cat([part.flatten() for part in ids]), table)
+    parts = found.split([part.numel() for part in ids])
+    return [part.unflatten(0, own.shape) for part, own in zip(parts, ids, strict=True)]
 
 
 def _table(rows: int, *shape: int) -> nn.Parameter | None:
