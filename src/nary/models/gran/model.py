@@ -107,11 +107,9 @@ class Gran(Model):
 
     def _embed(self, batch: Batch) -> Iterator[Tensor]:
         """The embedding of each vertex [n, T, d], group by group."""
-        ids = [group.ids.split((1, 2, group.qualifiers, group.qualifiers), dim=1) for group in batch.groups]
-        of_relations = _look_up(
-            [torch.cat([one, attributes], 1) for one, _, attributes, _ in ids], self.relation_embedding
-        )
-        of_entities = _look_up([torch.cat([two, values], 1) for _, two, _, values in ids], self.entity_embedding)
+        ids = [(group.ids, 3 + group.qualifiers) for group in batch.groups]  # and where values begin
+        of_relations = _look_up(self.relation_embedding, [torch.cat([x[:, :1], x[:, 3:m]], 1) for x, m in ids])
+        of_entities = _look_up(self.entity_embedding, [torch.cat([x[:, 1:3], x[:, m:]], 1) for x, m in ids])
         for group, relations, entities in zip(batch.groups, of_relations, of_entities, strict=True):
             found = torch.cat([relations[:, :1], entities[:, :2], relations[:, 1:], entities[:, 2:]], 1)
             unknown = torch.zeros_like(group.ids, dtype=torch.bool).scatter(1, group.columns[:, None], True)
@@ -146,11 +144,11 @@ class Gran(Model):
         return own(self.edge_key), own(self.edge_value)
 
 
-def _look_up(table: Tensor, ids: Sequence[Tensor]) -> list[Tensor]:
-    """The rows of ``table`` for several arrays of ids; in one go, as every look-up has a gradient of the table's size."""
+def _look_up(table: Tensor, ids: Sequence[Tensor]) -> Iterator[Tensor]:
+    """The rows of ``table`` for several arrays of ids; in one go, as each look-up has a gradient of the table's size."""
     found = nn.functional.embedding(torch.cat([part.flatten() for part in ids]), table)
-    parts = found.split([part.numel() for part in ids])
-    return [part.unflatten(0, own.shape) for part, own in zip(parts, ids, strict=True)]
+    parts = found.split_with_sizes([part.numel() for part in ids])
+    return (part.unflatten(0, own.shape) for part, own in zip(parts, ids, strict=True))
 
 
 def _table(rows: int, *shape: int) -> nn.Parameter | None:

@@ -1,0 +1,85 @@
+"""What the benchmarks share: time, peak, memory, the model and its plain twin, and how to print."""
+
+import argparse
+import resource
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import orjson
+import torch
+
+from nary.data.dataset import Dataset
+from nary.inference.folder import sizes_of
+from nary.models.gran.model import Gran
+from nary.models.gran.settings import GranSettings
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from reference.gran import ReferenceConfig, ReferenceGran
+
+
+def parser(description: str | None, data: str = "jf17k") -> argparse.ArgumentParser:
+    """The options that all of them have."""
+    found = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found.add_argument("--data", default=data)
+    found.add_argument("--layers", type=int, default=12)
+    found.add_argument("--width", type=int, default=256)
+    found.add_argument("--dropout", type=float, default=0.2)
+    found.add_argument("--precision", choices=("auto", "fp32", "bf16"), default="auto")
+    found.add_argument("--json", action="store_true")
+    return found
+
+
+def settings_of(options: argparse.Namespace) -> GranSettings:
+    """GRAN as the options want it."""
+    return GranSettings(layers=options.layers, width=options.width, inner=2 * options.width, dropout=options.dropout)
+
+
+def plain_twin(data: Dataset, settings: GranSettings) -> ReferenceGran:
+    """The plain padded implementation of the same size."""
+    sizes = sizes_of(data)
+    return ReferenceGran(
+        ReferenceConfig(
+            entities=sizes.entities,
+            relations=sizes.relations,
+            max_arity=sizes.max_arity,
+            layers=settings.layers,
+            heads=settings.heads,
+            width=settings.width,
+            inner=settings.inner,
+            dropout=settings.dropout,
+        )
+    )
+
+
+def own_model(data: Dataset, settings: GranSettings) -> Gran:
+    """Our implementation, with random weights."""
+    return Gran(settings, sizes_of(data))
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long ``work`` takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def peak_flops(kind: torch.dtype) -> float:
+    """What the machine reaches on a product of two large matrices."""
+    matrix = torch.randn(2048, 2048).to(kind)
+    return 2 * 2048**3 / min(seconds(lambda: matrix @ matrix) for _ in range(5))
+
+
+def peak_bytes() -> int:
+    """The largest memory this process has had so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def show(found: Mapping[str, object], as_json: bool) -> None:
+    """Print the figures."""
+    if as_json:
+        print(orjson.dumps(found).decode())
+        return
+    for name, value in found.items():
+        print(f"{name:28} {value:,.3f}" if isinstance(value, float) else f"{name:28} {value}")

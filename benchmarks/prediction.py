@@ -1,0 +1,80 @@
+"""How long one prediction takes, warm, one query at a time: a GRAN with random weights over a dataset's vocabulary.
+
+    python benchmarks/prediction.py --data jf17k [--layers 12] [--queries 300] [--json]
+
+Queries ask for every position of test facts in turn. The plain implementation encodes, scores and sorts the same query.
+"""
+
+import argparse
+import itertools
+import statistics
+
+import numpy as np
+import torch
+from common import own_model, parser, peak_bytes, plain_twin, seconds, settings_of, show
+from reference.gran import encode
+
+from nary.data.load import load
+from nary.facts import Query
+from nary.inference.predictor import Predictor
+
+
+def measure(options: argparse.Namespace) -> dict[str, object]:
+    """Take turns and compare."""
+    data = load(options.data)
+    settings = settings_of(options)
+    predictor = Predictor(own_model(data, settings), data.vocabulary, list(data.splits.values()))
+    plain = plain_twin(data, settings).eval()
+    queries: list[tuple[Query, np.ndarray, int]] = []
+    for number, fact in enumerate(itertools.islice(data.test.facts(data.vocabulary), 0, None, 7)):
+        positions = list(fact.elements())
+        column = number % len(positions)
+        row = [
+            data.vocabulary.entity(name) if position.role.is_entity else data.vocabulary.relation(name)
+            for position, name in fact.elements().items()
+        ]
+        queries.append((fact.query(positions[column]), np.array([row]), column))
+        if len(queries) == options.queries:
+            break
+
+    def own(query: Query) -> None:
+        predictor.predict(query, k=10)
+
+    @torch.inference_mode()
+    def theirs(row: np.ndarray, column: int) -> None:
+        plain(*encode(row, np.array([column]), plain.config))[0].softmax(-1).argsort(descending=True)[:10].tolist()
+
+    for query, row, column in queries[:20]:
+        own(query)
+        theirs(row, column)
+    memory = peak_bytes()
+    times, plain_times = [], []
+    for query, row, column in queries:
+        times.append(seconds(lambda query=query: own(query)))
+        plain_times.append(seconds(lambda row=row, column=column: theirs(row, column)))
+    milliseconds = sorted(1000 * time for time in times)
+    return {
+        "data": options.data,
+        "layers": settings.layers,
+        "width": settings.width,
+        "entities": len(data.vocabulary.entities),
+        "threads": torch.get_num_threads(),
+        "queries": len(queries),
+        "ratio": statistics.median(plain_times) / statistics.median(times),
+        "p50_ms": statistics.median(milliseconds),
+        "p95_ms": milliseconds[int(0.95 * len(milliseconds))],
+        "plain_p50_ms": 1000 * statistics.median(plain_times),
+        "peak_bytes": memory,
+    }
+
+
+def main() -> None:
+    """Measure and print."""
+    options = parser(__doc__)
+    options.add_argument("--queries", type=int, default=300)
+    chosen = options.parse_args()
+    show(measure(chosen), chosen.json)
+
+
+if __name__ == "__main__":
+    main()
