@@ -145,10 +145,10 @@ class Gran(Model):
 
 
 def _look_up(table: Tensor, ids: Sequence[Tensor]) -> Iterator[Tensor]:
-    """The rows of ``table`` for several arrays of ids; in one go, as each look-up has a gradient of the table's size."""
+    """The rows of ``table`` for several arrays of ids; at once, as each look-up has a gradient of its size."""
     found = nn.functional.embedding(torch.cat([part.flatten() for part in ids]), table)
     parts = found.split_with_sizes([part.numel() for part in ids])
-    return (part.unflatten(0, own.shape) for part, own in zip(parts, ids, strict=True))
+    return (part.view(*own.shape, -1) for part, own in zip(parts, ids, strict=True))
 
 
 def _table(rows: int, *shape: int) -> nn.Parameter | None:
