@@ -71,7 +71,8 @@ def test_the_loss_and_its_gradients_are_those_of_soft_labels(
         for row, answer, weight in zip(*answers, strict=True)
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(objective, "_CHUNK_BYTES", 0)  # the smallest chunks: 16 queries
+        patch.setattr(objective, "_CHUNK_BYTES", 0)
+        patch.setattr(objective, "_SMALLEST_CHUNK", 16)
         losses = [smoothed_cross_entropy(*inputs, answers, smoothing), written_out]
     torch.testing.assert_close(*losses, rtol=1e-4, atol=1e-3)
     for found, expected in zip(*(torch.autograd.grad(loss, inputs) for loss in losses), strict=True):

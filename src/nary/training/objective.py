@@ -11,6 +11,7 @@ from nary.training.lesson import Lesson
 from nary.training.settings import TrainingSettings
 
 _CHUNK_BYTES = 32 << 20  # of scores; they are best used while the processor's cache still holds them
+_SMALLEST_CHUNK = 128  # queries; with fewer, going over the gradient of the table would take most of the time
 
 
 def masked_loss(model: Model, lesson: Lesson, settings: TrainingSettings) -> Tensor:
@@ -94,7 +95,7 @@ def _loss_and_gradients(
     of_table = (-wrong * all_queries).repeat(len(table), 1)
     of_bias = (-wrong * counts.sum()).repeat(len(table))
     queries, weighted, table = (part.to(kind) for part in (queries, weighted, table))
-    size = max(16, _CHUNK_BYTES // (4 * len(table)))
+    size = max(_SMALLEST_CHUNK, _CHUNK_BYTES // (4 * len(table)))
     starts = range(0, len(queries), size)
     bounds = torch.searchsorted(rows, torch.tensor([*starts, len(queries)], device=rows.device)).tolist()
     for start, (first, last) in zip(starts, pairwise(bounds), strict=True):
@@ -108,5 +109,8 @@ def _loss_and_gradients(
         of_bias.addmv_(gradient.T, counts[own])
         low = gradient.to(kind)
         of_queries[own] = counts[own, None] * (low @ table - wrong * all_candidates)
-        of_table += low.T @ weighted[own]
+        if kind == of_table.dtype:
+            of_table.addmm_(low.T, weighted[own])
+        else:
+            of_table += low.T @ weighted[own]
     return loss, of_queries, of_table, of_bias
