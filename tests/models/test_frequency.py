@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from runs.small import dataset_of
+from runs.small import dataset_of, small_data
 
 from nary.data.dataset import Dataset
 from nary.facts import Fact
@@ -79,3 +79,17 @@ def test_groups_of_several_arities_keep_their_order(model: Frequency) -> None:
     three = Group(torch.tensor([[0, 1, 2, 3, 5]]), torch.tensor([4]))
     best = model.score(Batch([two, three]), "entity").argmax(-1).tolist()
     assert best == [2, 1, 2]  # Ben is liked, Ada sees, with Ben
+
+
+def test_counts_that_do_not_fit_together_are_refused() -> None:
+    data = small_data()
+    model = Frequency(FrequencySettings(), sizes_of(data))
+    model.prepare(data.train)
+    good = model.state_dict()
+    Frequency(FrequencySettings(), sizes_of(data)).load_state_dict(good)
+    for name in good:
+        with pytest.raises(RuntimeError, match="do not fit together"):
+            Frequency(FrequencySettings(), sizes_of(data)).load_state_dict({**good, name: good[name][:-1]})
+    beyond = good["entity_candidates"] + sizes_of(data).entities
+    with pytest.raises(RuntimeError, match="do not fit together"):
+        Frequency(FrequencySettings(), sizes_of(data)).load_state_dict({**good, "entity_candidates": beyond})

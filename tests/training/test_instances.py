@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from runs.small import dataset_of, small_data
 
 from nary.data.load import load
-from nary.facts import Fact, FactTable
+from nary.facts import Fact, FactTable, Role
 from nary.inference.folder import sizes_of
 from nary.models.batch import Batch
 from nary.models.gran.model import Gran
@@ -198,3 +198,19 @@ def test_jf17k_has_the_published_number_of_steps() -> None:
     instances = instances_of(load("jf17k").train, batch=1024, seed=0)
     assert len(instances) == 313_063
     assert instances.steps(160) == 48_916
+
+
+def test_only_elements_of_the_given_roles_are_masked() -> None:
+    table = small_data().train
+    for options in ({}, MERGED):
+        settings = TrainingSettings.model_validate({"batch": 1, **options})
+        some = Instances(table, settings, {Role.SUBJECT, Role.VALUE})
+        columns = {
+            (group.qualifiers, int(group.columns)) for i in range(len(some)) for group in some.at(i).batch.groups
+        }
+        expected = {
+            (block.qualifiers, c)
+            for block in table.blocks
+            for c in (1, *range(3 + block.qualifiers, block.ids.shape[1]))
+        }
+        assert columns == expected

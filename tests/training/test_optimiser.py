@@ -115,3 +115,35 @@ def test_the_first_step_changes_nothing() -> None:
         parameter.grad = torch.ones_like(parameter)
     optimiser.step(0)
     assert torch.equal(model.weight, before)
+
+
+def test_an_exponential_rate_falls_after_each_epoch() -> None:
+    settings = TrainingSettings(rate=0.1, epochs=4, schedule="exponential", epoch_decay=0.5)
+    assert [rate_at(step, 8, settings) for step in range(8)] == [0.1, 0.1, 0.05, 0.05, 0.025, 0.025, 0.0125, 0.0125]
+
+
+@pytest.mark.parametrize(("name", "twin"), [("adagrad", torch.optim.Adagrad), ("sgd", torch.optim.SGD)])
+def test_other_optimisers_step_as_torch_does(name: str, twin: type[torch.optim.Optimizer]) -> None:
+    torch.manual_seed(0)
+    mine, theirs = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    theirs.load_state_dict(mine.state_dict())
+    settings = TrainingSettings.model_validate(
+        {
+            "optimiser": name,
+            "rate": 0.1,
+            "epochs": 3,
+            "schedule": "exponential",
+            "epoch_decay": 1.0,
+            "decay": 0.0,
+            "clip": 0.0,
+        }
+    )
+    own, other = Optimiser(mine, settings, 3), twin(theirs.parameters(), lr=0.1)  # type: ignore[call-arg]
+    for step in range(3):
+        x = torch.randn(5, 3)
+        for model in (mine, theirs):
+            model(x).square().sum().backward()
+        own.step(step)
+        other.step()
+        other.zero_grad()
+    torch.testing.assert_close(list(mine.parameters()), list(theirs.parameters()))

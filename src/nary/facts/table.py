@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from nary.facts.fact import Fact
+from nary.facts.fact import Fact, Role
 from nary.facts.vocabulary import Vocabulary
 
 Ids = npt.NDArray[np.int32]
@@ -62,6 +62,12 @@ class Block:
     def entities(self) -> Ids:
         """Every entity id of each fact: subject, object and values, [n, 2+m]."""
         return self.ids[:, self.entity_columns]
+
+    @property
+    def roles(self) -> list[Role]:
+        """The role of the elements in each column."""
+        first = [Role.RELATION, Role.SUBJECT, Role.OBJECT]
+        return first + [Role.ATTRIBUTE] * self.qualifiers + [Role.VALUE] * self.qualifiers
 
     @property
     def relation_columns(self) -> list[int]:

@@ -30,6 +30,7 @@ class Model(nn.Module):
     """
 
     name: ClassVar[str]
+    sizes: Sizes
     roles: ClassVar[frozenset[Role]] = frozenset(Role)
     """The roles the model can predict."""
     hides: ClassVar[bool] = False
@@ -45,6 +46,17 @@ class Model(nn.Module):
     def table(self, kind: Kind) -> tuple[Tensor, Tensor]:
         """A vector [C, d] and a bias [C] for each candidate."""
         raise NotImplementedError(f"{self.name} scores without a table of candidates")
+
+    def fact_scores(self, ids: Tensor) -> Tensor:
+        """The scores [n] of whole facts of one arity [n, 2m+3]; only for training with negatives."""
+        raise NotImplementedError(f"{self.name} does not score whole facts")
+
+    def extra_loss(self, batch: Batch) -> Tensor | None:
+        """What the model learns besides the answers, if anything."""
+        return None
+
+    def constrain(self) -> None:
+        """Put the parameters back to where they are allowed to be, after a step."""
 
     def attention(self, batch: Batch) -> Tensor | None:
         """How much each vertex looks at each other in facts of one arity [n, L, T, T]; None without attention."""

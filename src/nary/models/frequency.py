@@ -62,9 +62,7 @@ class Frequency(Model):
 
     def score(self, batch: Batch, kind: Kind) -> Tensor:
         """The logarithm of how often each candidate stands in the place [B, C]: its softmax is the share of each."""
-        starts, candidates, counts, overall = (
-            getattr(self, f"{kind}_{name}") for name in ("starts", "candidates", "counts", "overall")
-        )
+        starts, candidates, counts, overall = self._of(kind)
         places = torch.cat([self._places(group) for group in batch.groups])
         first, sizes = starts[places], starts[places + 1] - starts[places]
         rows = torch.arange(len(places), device=places.device).repeat_interleave(sizes)
@@ -77,6 +75,22 @@ class Frequency(Model):
         """Take counts of any length: how many there are depends on the facts."""
         for name, counts in state_dict.items():
             setattr(self, name, counts)
+        for kind, size in (("entity", self.sizes.entities), ("relation", self.sizes.relations)):
+            starts, candidates, counts, overall = self._of(kind)
+            lengths = len(starts) == 4 * self.sizes.relations + 1 and len(candidates) == len(counts)
+            borders = [0, *starts.tolist(), len(candidates)]
+            known = bool(((candidates >= 0) & (candidates < size)).all())
+            if (
+                not lengths
+                or borders != sorted(borders)
+                or borders[-2] != borders[-1]
+                or not known
+                or len(overall) != size
+            ):
+                raise RuntimeError(f"the counts of {kind} candidates do not fit together")
+
+    def _of(self, kind: str) -> tuple[Tensor, ...]:
+        return tuple(getattr(self, f"{kind}_{name}") for name in ("starts", "candidates", "counts", "overall"))
 
     def _places(self, group: Group) -> Tensor:
         """The number of the place of each masked element [n]; the elements themselves are not looked at."""

@@ -48,8 +48,9 @@ class Checkpoints:
         """Write a checkpoint; older ones but the last go when it is complete."""
         tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
         for number, parameter in enumerate(optimiser.parameters):
-            for name, value in optimiser.adam.state.get(parameter, {}).items():
-                tensors[f"optimiser.{number}.{name}"] = value
+            for name, value in optimiser.inner.state.get(parameter, {}).items():
+                if value is not None:  # what an optimiser could remember, but was not asked to
+                    tensors[f"optimiser.{number}.{name}"] = value
         path = self.folder / f"step-{progressed.step:09d}{_SUFFIX}"
         write_tensors(tensors, path, _metadata(vars(progressed)))
         for old in self._paths()[:-2]:
@@ -74,7 +75,7 @@ class Checkpoints:
             _load(model, _below("model.", tensors), path)
             for number, parameter in enumerate(optimiser.parameters):
                 if state := _below(f"optimiser.{number}.", tensors):
-                    optimiser.adam.state[parameter] = {k: v.to(parameter.device) for k, v in state.items()}
+                    optimiser.inner.state[parameter] = {k: v.to(parameter.device) for k, v in state.items()}
             return Progressed(**found)
         if problem is not None:
             raise problem

@@ -4,14 +4,15 @@ The batch of a step follows from the table, the seed and the number of the step 
 of what came before.
 """
 
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from nary.facts import FactTable
-from nary.facts.table import Block, number_rows
+from nary.facts import FactTable, Role
+from nary.facts.table import number_rows
 from nary.models.batch import Batch, Group
 from nary.training.lesson import Lesson
 from nary.training.settings import TrainingSettings
@@ -23,10 +24,11 @@ class Instances:
     """The masked instances of a table of facts, a batch a step.
 
     Instances are numbered fact after fact, lowest arity first, and within a fact by the masked column. Merged ones are
-    known by the first of them: it stands for all that differ from it in nothing but the answer.
+    known by the first of them: it stands for all that differ from it in nothing but the answer. Only elements of
+    ``roles`` are masked.
     """
 
-    def __init__(self, table: FactTable, settings: TrainingSettings) -> None:
+    def __init__(self, table: FactTable, settings: TrainingSettings, roles: Collection[Role] = frozenset(Role)) -> None:
         self.table = table
         self.batch = settings.batch
         self.seed = settings.seed
@@ -34,16 +36,21 @@ class Instances:
         sizes = [len(block) for block in table.blocks]
         self._block = np.repeat(np.arange(len(sizes)), sizes)  # of each fact
         self._row = np.concatenate([np.arange(size) for size in sizes])
-        self._masks = np.repeat([block.ids.shape[1] for block in table.blocks], sizes)
+        columns = [[i for i, role in enumerate(block.roles) if role in roles] for block in table.blocks]
+        self._masks = np.repeat([len(own) for own in columns], sizes)
         self._first = np.cumsum(self._masks) - self._masks  # the first instance of each fact
         self._fact = np.repeat(np.arange(self._masks.size), self._masks)  # of each instance
-        self._answer = np.concatenate([block.ids.reshape(-1) for block in table.blocks]).astype(np.int64)
-        question = self._questions() if settings.merge else np.arange(self._fact.size)
+        self._column = _joined(np.tile(own, size) for own, size in zip(columns, sizes, strict=True))
+        self._answer = _joined(block.ids[:, own].reshape(-1) for own, block in zip(columns, table.blocks, strict=True))
+        question = self._questions(columns) if settings.merge else np.arange(self._fact.size)
         self._by_question = np.argsort(question, kind="stable")  # instances; those of one question side by side
         self._asked = np.bincount(question)  # how often each question is
         self._start = np.cumsum(self._asked) - self._asked
         first = self._by_question[self._start]
-        relations = np.concatenate([_asks_relation(block) for block in table.blocks])
+        relations = _joined(
+            np.tile(np.isin(own, block.relation_columns), len(block))
+            for own, block in zip(columns, table.blocks, strict=True)
+        ).astype(bool)
         self._relation_questions = np.flatnonzero(relations[first])
         self._entity_questions = np.flatnonzero(~relations[first])
         self._visited = round(settings.relation_visits * self._relation_questions.size)
@@ -67,15 +74,14 @@ class Instances:
             start += parts[-1].size
         return self._lesson(np.concatenate(parts))
 
-    def _questions(self) -> _Numbers:
+    def _questions(self, columns: Sequence[Sequence[int]]) -> _Numbers:
         """The number of the question that each instance asks: equal for those that differ only in the answer."""
         found, count = [], 0
-        for block in self.table.blocks:
-            columns = block.ids.shape[1]
-            numbers = np.empty((len(block), columns), np.int64)
-            for column in range(columns):
-                numbers[:, column] = count + number_rows([np.delete(block.ids, column, axis=1)])[0]
-                count = numbers[:, column].max() + 1
+        for block, own in zip(self.table.blocks, columns, strict=True):
+            numbers = np.empty((len(block), len(own)), np.int64)
+            for place, column in enumerate(own):
+                numbers[:, place] = count + number_rows([np.delete(block.ids, column, axis=1)])[0]
+                count = numbers[:, place].max() + 1
             found.append(numbers.reshape(-1))
         return np.concatenate(found)
 
@@ -108,8 +114,7 @@ class Instances:
         )
 
     def _batch(self, instances: _Numbers) -> Batch:
-        facts = self._fact[instances]
-        columns = instances - self._first[facts]
+        facts, columns = self._fact[instances], self._column[instances]
         groups = []
         for number, block in enumerate(self.table.blocks):
             own = np.flatnonzero(self._block[facts] == number)
@@ -119,8 +124,5 @@ class Instances:
         return Batch(groups)
 
 
-def _asks_relation(block: Block) -> npt.NDArray[np.bool_]:
-    """Whether the answer of each instance of the facts in ``block`` is a relation."""
-    found = np.zeros(block.ids.shape, bool)
-    found[:, block.relation_columns] = True
-    return found.reshape(-1)
+def _joined(parts: Iterable[npt.NDArray[np.generic]]) -> _Numbers:
+    return np.concatenate(list(parts)).astype(np.int64)

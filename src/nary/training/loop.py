@@ -14,7 +14,7 @@ from nary.errors import NaryError
 from nary.models.contract import Model
 from nary.training.checkpoint import Checkpoints, Progressed
 from nary.training.instances import Instances
-from nary.training.objective import masked_loss
+from nary.training.objective import loss_of
 from nary.training.optimiser import Optimiser, rate_at
 from nary.training.settings import TrainingSettings
 
@@ -95,12 +95,13 @@ class Training:
         lesson = self.instances.at(done.step).to(self.device)
         torch.manual_seed((self.settings.seed << 32) + done.step)  # dropout depends on the step alone
         with precision(self.settings.precision, self.device):
-            loss = masked_loss(self.model, lesson, self.settings)
+            loss = loss_of(self.model, lesson, self.settings)
         loss.backward()  # type: ignore[no-untyped-call]
         value = loss.item()
         if not math.isfinite(value):
             raise TrainingError(f"the loss is {value} at step {done.step + 1}", _DIVERGED)
         optimiser.step(done.step)
+        self.model.constrain()
         done.step += 1
         seconds = time.perf_counter() - start
         done.seconds += seconds

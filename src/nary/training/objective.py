@@ -8,10 +8,21 @@ from torch import Tensor
 
 from nary.models.contract import Kind, Model
 from nary.training.lesson import Lesson
+from nary.training.negatives import negatives_loss
 from nary.training.settings import TrainingSettings
 
 _CHUNK_BYTES = 32 << 20  # of scores; they are best used while the processor's cache still holds them
 _SMALLEST_CHUNK = 128  # queries; with fewer, going over the gradient of the table would take most of the time
+
+
+def loss_of(model: Model, lesson: Lesson, settings: TrainingSettings) -> Tensor:
+    """What a step makes smaller, by ``settings.objective``."""
+    if settings.objective in ("sampled", "margin"):
+        loss = negatives_loss(model, lesson.batch, settings)
+    else:
+        loss = masked_loss(model, lesson, settings)
+    extra = model.extra_loss(lesson.batch)
+    return loss if extra is None else loss + extra
 
 
 def masked_loss(model: Model, lesson: Lesson, settings: TrainingSettings) -> Tensor:
@@ -28,7 +39,11 @@ def masked_loss(model: Model, lesson: Lesson, settings: TrainingSettings) -> Ten
             own = chosen[lesson.rows]
             rows = (chosen.cumsum(0) - 1)[lesson.rows[own]]
             answers = (rows, lesson.answers[own], lesson.weights[own])
-            loss = loss + smoothed_cross_entropy(queries[chosen], *model.table(kind), answers, smoothing)
+            scored = (queries[chosen], *model.table(kind), answers)
+            if settings.objective == "binary":
+                loss = loss + binary_cross_entropy(*scored)
+            else:
+                loss = loss + smoothed_cross_entropy(*scored, smoothing)
     return loss / len(lesson.batch)
 
 
@@ -42,6 +57,19 @@ def smoothed_cross_entropy(
     """
     loss: Tensor = _SmoothedCrossEntropy.apply(queries, table, bias, answers, smoothing)  # type: ignore[no-untyped-call]
     return loss
+
+
+def binary_cross_entropy(
+    queries: Tensor, table: Tensor, bias: Tensor, answers: tuple[Tensor, Tensor, Tensor]
+) -> Tensor:
+    """The sum over queries of the mean over candidates of -log p for answers and -log (1 - p) for others.
+
+    p is a softmax over all candidates, although each is judged alone: so the published code of GETD does.
+    """
+    rows, names, _ = answers
+    logs = torch.addmm(bias, queries, table.T).float().log_softmax(1)
+    others = torch.log1p(-logs.exp().clamp(max=1 - 1e-7))
+    return -(others.sum() + (logs - others)[rows, names].sum()) / len(table)
 
 
 class _SmoothedCrossEntropy(torch.autograd.Function):

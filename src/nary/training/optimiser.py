@@ -1,4 +1,6 @@
-"""Adam with decoupled decay and the schedule of the published runs."""
+"""The optimisers, and how the learning rate goes; Adam with decoupled decay is that of the published GRAN runs."""
+
+from typing import Any
 
 import torch
 from torch import nn
@@ -11,9 +13,12 @@ _BETAS = (0.9, 0.999)
 def rate_at(step: int, steps: int, settings: TrainingSettings) -> float:
     """The learning rate of a step, counted from 0, of so many steps.
 
-    It climbs from 0 to its peak and then falls in a straight line to (almost) 0. As published that line starts at step
-    0, so the rate jumps down where the warm-up ends; without the jump it starts there.
+    An exponential one falls after each epoch. A linear one climbs from 0 to its peak and then falls in a straight line
+    to (almost) 0. As published that line starts at step 0, so the rate jumps down where the warm-up ends; without the
+    jump it starts there.
     """
+    if settings.schedule == "exponential":
+        return settings.rate * settings.epoch_decay ** (step * settings.epochs // steps)
     warmup = settings.warmup * steps
     if step < warmup:
         return settings.rate * step / warmup
@@ -23,7 +28,7 @@ def rate_at(step: int, steps: int, settings: TrainingSettings) -> float:
 
 
 class Optimiser:
-    """Clips the gradient, then takes a step of AdamW with the rate of that step."""
+    """Clips the gradient, then takes a step with the rate of that step."""
 
     def __init__(self, model: nn.Module, settings: TrainingSettings, steps: int) -> None:
         self.settings = settings
@@ -32,7 +37,7 @@ class Optimiser:
         decayed = [p for p in self.parameters if settings.decay_on == "all" or p.dim() > 1]
         spared = [p for p in self.parameters if settings.decay_on != "all" and p.dim() <= 1]
         groups = [{"params": decayed, "weight_decay": settings.decay}, {"params": spared, "weight_decay": 0.0}]
-        self.adam = torch.optim.AdamW([group for group in groups if group["params"]], lr=0.0, betas=_BETAS, fused=True)
+        self.inner = _make(settings, [group for group in groups if group["params"]])
 
     def step(self, step: int) -> None:
         """Update the parameters from their gradients and forget these."""
@@ -42,8 +47,16 @@ class Optimiser:
         epsilon = settings.adam_epsilon
         if settings.adam_epsilon_on == "uncorrected":  # the same as adding it before the correction of the moment
             epsilon /= (1 - _BETAS[1] ** (step + 1)) ** 0.5
-        for group in self.adam.param_groups:
+        for group in self.inner.param_groups:
             group["lr"] = rate_at(step, self.steps, settings)
-            group["eps"] = epsilon
-        self.adam.step()
-        self.adam.zero_grad(set_to_none=True)
+            if settings.optimiser == "adam":
+                group["eps"] = epsilon
+        self.inner.step()
+        self.inner.zero_grad(set_to_none=True)
+
+
+def _make(settings: TrainingSettings, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
+    if settings.optimiser == "adam":
+        return torch.optim.AdamW(groups, lr=0.0, betas=_BETAS, fused=True)
+    kind = torch.optim.Adagrad if settings.optimiser == "adagrad" else torch.optim.SGD
+    return kind(groups, lr=0.0)

@@ -15,6 +15,10 @@ class TrainingSettings(Settings):
     """Masked instances a step."""
     rate: float = Field(5e-4, gt=0)
     """The peak learning rate."""
+    optimiser: Literal["adam", "adagrad", "sgd"] = "adam"
+    schedule: Literal["linear", "exponential"] = "linear"
+    """Climb and fall in straight lines, or fall by the factor ``epoch_decay`` after each epoch."""
+    epoch_decay: float = Field(0.995, gt=0, le=1)
     warmup: float = Field(0.1, ge=0, lt=1)
     """The share of all steps in which the rate climbs to its peak."""
     warmup_jump: bool = True
@@ -28,6 +32,11 @@ class TrainingSettings(Settings):
     adam_epsilon: float = Field(1e-6, gt=0)
     adam_epsilon_on: Literal["uncorrected", "corrected"] = "uncorrected"
     """Where epsilon is added: to the uncorrected second moment, as published, or as usual to the corrected one."""
+    objective: Literal["softmax", "binary", "sampled", "margin"] = "softmax"
+    """Against all candidates: cross-entropy, or (binary) every candidate's probability as a yes or no of its own.
+    Against ``negatives`` random candidates of each position: cross-entropy, or a margin."""
+    negatives: int = Field(10, ge=1)
+    margin: float = Field(0.5, gt=0)
     entity_smoothing: float = Field(0.0, ge=0, lt=1)
     relation_smoothing: float = Field(0.0, ge=0, lt=1)
     shuffle: Literal["facts", "instances"] = "facts"

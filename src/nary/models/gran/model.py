@@ -32,6 +32,7 @@ class Gran(Model):
                 "Choose a multiple of model.heads.",
             )
         self.settings = settings
+        self.sizes = sizes
         self.relations = sizes.relations
         self.max_qualifiers = max(1, sizes.max_arity - 2)
         width = settings.width

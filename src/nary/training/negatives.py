@@ -1,0 +1,42 @@
+"""Learning from corrupted facts: each with the masked element replaced by a random candidate."""
+
+import torch
+from torch import Tensor
+
+from nary.models.batch import Batch, Group
+from nary.models.contract import Model
+from nary.training.settings import TrainingSettings
+
+
+def negatives_loss(model: Model, batch: Batch, settings: TrainingSettings) -> Tensor:
+    """The mean loss over the facts of a batch, all of which mask an entity."""
+    parts, facts = [], 0
+    for group in batch.groups:
+        scores = model.fact_scores(_corrupted(group, model, settings.negatives).flatten(0, 1))
+        scores = scores.view(len(group.columns), -1)  # [n, 1 + k]: the fact, its corruptions
+        if settings.objective == "margin":
+            parts.append((settings.margin - scores[:, :1] + scores[:, 1:]).clamp(min=0).sum())
+            facts += len(group.columns)
+        else:
+            losses = _sampled_softmax(scores, group)
+            parts.append(losses.sum())
+            facts += len(losses)
+    return torch.stack(parts).sum() / facts
+
+
+def _corrupted(group: Group, model: Model, negatives: int) -> Tensor:
+    """Each fact, and the fact with random entities at the masked column [n, 1 + k, 2m+3]."""
+    shape = (len(group.columns), negatives)
+    random = torch.randint(model.sizes.entities, shape, device=group.ids.device)
+    candidates = torch.cat([group.answers[:, None], random], 1)
+    columns = group.columns[:, None, None].expand(-1, 1 + negatives, 1)
+    return group.ids[:, None].repeat(1, 1 + negatives, 1).scatter(2, columns, candidates[..., None])
+
+
+def _sampled_softmax(scores: Tensor, group: Group) -> Tensor:
+    """The cross-entropy of each fact against all corruptions of it in the batch, whichever element they replace."""
+    facts, numbers = torch.unique(group.ids, dim=0, return_inverse=True)
+    above = scores[:, 1:].logsumexp(1) - scores[:, 0]  # [n]
+    largest = above.new_zeros(len(facts)).scatter_reduce(0, numbers, above.detach(), "amax")  # at least 0, for the fact
+    total = above.new_zeros(len(facts)).index_add(0, numbers, (above - largest[numbers]).exp())
+    return largest + (total + (-largest).exp()).log()

@@ -1,0 +1,74 @@
+"""Losses against corrupted facts, by hand and against the definition."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from nary.models.batch import Batch, Group
+from nary.models.contract import Model, Sizes
+from nary.training.negatives import negatives_loss
+from nary.training.settings import TrainingSettings
+
+
+class Told(Model):
+    """Scores a fact by what it was told of its elements: the sum of their weights."""
+
+    name = "told"
+
+    def __init__(self, weights: list[float]) -> None:
+        super().__init__()
+        self.weights = torch.nn.Parameter(torch.tensor(weights))
+        self.sizes = Sizes(len(weights), 1, 2)
+        self.asked: list[Tensor] = []
+
+    def fact_scores(self, ids: Tensor) -> Tensor:
+        self.asked.append(ids)
+        return self.weights[ids[:, 1]] + self.weights[ids[:, 2]]
+
+
+FACT = [0, 1, 2]  # relation 0, subject 1, object 2
+
+
+def batch_of(*columns: int) -> Batch:
+    return Batch([Group(torch.tensor([FACT] * len(columns)), torch.tensor(columns))])
+
+
+def test_corruptions_replace_the_masked_element_alone() -> None:
+    model = Told([0.0] * 50)
+    negatives_loss(model, batch_of(1, 2), TrainingSettings(objective="sampled", negatives=20))
+    by_subject, by_object = model.asked[0].view(2, 21, 3)
+    assert by_subject[0].tolist() == by_object[0].tolist() == FACT
+    assert by_subject[:, [0, 2]].tolist() == [[0, 2]] * 21
+    assert by_object[:, [0, 1]].tolist() == [[0, 1]] * 21
+    assert len(set(by_subject[1:, 1].tolist())) > 5  # drawn from all entities
+    assert len(set(by_object[1:, 2].tolist())) > 5
+
+
+def test_sampled_softmax_is_over_all_corruptions_of_a_fact() -> None:
+    model = Told([0.7] * 4)  # whatever is drawn, every fact scores 1.4
+    loss = negatives_loss(model, batch_of(1, 2), TrainingSettings(objective="sampled", negatives=10))
+    assert loss.item() == pytest.approx(math.log(1 + 2 * 10))  # one fact against 20 corruptions
+
+
+@pytest.mark.parametrize("shift", [-80.0, 80.0])
+def test_sampled_softmax_is_stable(shift: float) -> None:
+    model = Told([0.0, 0.0, shift])  # the object of the fact scores far above, or below, the other entities
+    torch.manual_seed(0)
+    loss = negatives_loss(model, batch_of(2), TrainingSettings(objective="sampled", negatives=10))
+    scores = model.weights[model.asked[0][:, 2]] + model.weights[1]
+    assert loss.item() == pytest.approx((scores.logsumexp(0) - scores[0]).item(), rel=1e-5, abs=1e-5)
+    loss.backward()
+    assert model.weights.grad is not None
+    assert model.weights.grad.isfinite().all()
+
+
+def test_margin_by_hand() -> None:
+    model = Told([2.0, 0.0, 1.8])
+    torch.manual_seed(0)
+    loss = negatives_loss(model, batch_of(2), TrainingSettings(objective="margin", margin=0.5, negatives=30))
+    drawn = model.asked[0][1:, 2].tolist()
+    each = {0: 0.5 + 2.0 - 1.8, 1: 0.0, 2: 0.5}
+    assert loss.item() == pytest.approx(sum(each[name] for name in drawn), rel=1e-5)
+    assert set(drawn) == {0, 1, 2}
