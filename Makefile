@@ -27,7 +27,7 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/demo: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots,serve]'
 	touch $@
 
 .venv/dev: pyproject.toml | .venv/bin/python

@@ -23,7 +23,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     """Take turns and compare."""
     data = load(options.data)
     settings = settings_of(options)
-    predictor = Predictor(own_model(data, settings), data.vocabulary, list(data.splits.values()))
+    predictor = Predictor(own_model(data, settings), data)
     plain = plain_twin(data, settings).eval()
     queries: list[tuple[Query, np.ndarray, int]] = []
     for number, fact in enumerate(itertools.islice(data.test.facts(data.vocabulary), 0, None, 7)):

@@ -1,14 +1,23 @@
 """The model folder: what it holds, and what is said about one that is not in order."""
 
+import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import orjson
 import pytest
+import torch
 from runs.small import small_run
+from safetensors.torch import load_file, save_file
 
-from nary.errors import NaryError, OutputError
-from nary.runs import Run, load_run, resume_run
+from nary.errors import NaryError, OutputError, SettingError
+from nary.facts.storage import save_table_parquet
+from nary.facts.table import Block, FactTable
+from nary.inference.folder import ModelFolderError
+from nary.models.batch import Batch, Group
+from nary.runs import Run, load_run, resume_run, train_run
 
 
 @pytest.fixture(scope="module")
@@ -33,12 +42,25 @@ def test_a_saved_model_answers_as_before(trained: Run, saved: Path) -> None:
     assert not again.model.training
 
 
+@pytest.mark.parametrize("model", ["gran", "frequency"])
+def test_scores_come_back_to_the_last_bit(model: str, tmp_path: Path) -> None:
+    run = small_run(tmp_path / "run", model)
+    run.save(tmp_path / "model")
+    for again in (load_run(tmp_path / "run"), load_run(tmp_path / "model")):
+        for block in run.dataset.test.blocks:
+            ids = torch.from_numpy(block.ids).long()
+            for column in range(ids.shape[1]):
+                batch = Batch([Group(ids, torch.full((len(ids),), column))])
+                kind = "entity" if column in block.entity_columns else "relation"
+                assert torch.equal(again.model.score(batch, kind), run.model.score(batch, kind))
+
+
 def test_a_run_folder_and_its_model_folder_are_the_same_model(trained: Run) -> None:
     assert trained.folder is not None
     run, model = load_run(trained.folder), load_run(trained.folder / "model")
     assert run.evaluate().metrics == model.evaluate().metrics
-    assert run.recipe == trained.recipe
-    assert model.recipe is None
+    assert run.recipe == model.recipe == trained.recipe
+    assert model.folder is None
 
 
 def test_it_is_written_once(trained: Run, saved: Path) -> None:
@@ -50,74 +72,207 @@ def test_it_is_written_once(trained: Run, saved: Path) -> None:
 def test_equal_models_give_equal_files(trained: Run, saved: Path, tmp_path: Path) -> None:
     load_run(saved).save(tmp_path / "again")
     files = [path.relative_to(saved) for path in saved.rglob("*") if path.is_file()]
-    assert len(files) == 6
+    assert len(files) == 8
     for file in files:
         if file.suffix != ".parquet":
             assert (tmp_path / "again" / file).read_bytes() == (saved / file).read_bytes(), file
 
 
-def _config(**changed: object) -> Callable[[Path], None]:
-    def change(folder: Path) -> None:
-        path = folder / "config.json"
-        path.write_bytes(orjson.dumps({**orjson.loads(path.read_bytes()), **changed}))
-
-    return change
+FILES = ["config.json", "vocabulary.json", "model.safetensors", "metrics.json"]
+FILES += [f"facts/{split}.parquet" for split in ("train", "valid", "test")]
+READ = [name for name in FILES if name != "metrics.json"]
 
 
-def _cut(name: str) -> Callable[[Path], None]:
-    def change(folder: Path) -> None:
-        path = folder / name
-        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-    return change
-
-
-def _remove(name: str) -> Callable[[Path], None]:
-    return lambda folder: (folder / name).unlink()
+def refused(folder: Path, message: str = ".") -> ModelFolderError:
+    """The error of loading ``folder``."""
+    with pytest.raises(ModelFolderError, match=message) as caught:
+        load_run(folder)
+    assert (caught.value.exit_code, caught.value.kind) == (2, "model")
+    assert caught.value.hint
+    return caught.value
 
 
-def _write(name: str, content: bytes) -> Callable[[Path], None]:
-    def change(folder: Path) -> None:
-        (folder / name).write_bytes(content)
+@pytest.mark.parametrize("name", FILES)
+def test_every_file_is_checked(saved: Path, name: str) -> None:
+    path = saved / name
+    whole = path.read_bytes()
+    chance = random.Random(0)
+    contents = [whole[: len(whole) * part // 8] for part in range(8)] + [whole[:-1]]
+    contents += [chance.randbytes(size) for size in (1, 9, len(whole))]
+    contents += [b"[]" if name != "metrics.json" else b"{}", b"{}", b"null", b'"text"', b"[" * 100_000, b"\xff\xfe"]
+    for content in contents:
+        path.write_bytes(content)
+        assert str(path.parent.parent if name.startswith("facts") else path.parent) in str(refused(saved).file)
+    path.write_bytes(whole)
+    load_run(saved)
 
-    return change
+
+@pytest.mark.parametrize("name", READ)
+def test_no_file_may_be_missing(saved: Path, name: str) -> None:
+    (saved / name).unlink()
+    refused(saved)
+    (saved / name).mkdir()
+    refused(saved)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_of_another_kind_are_refused(saved: Path, name: str) -> None:
+    for other in FILES:
+        if other != name:
+            content = (saved / name).read_bytes()
+            (saved / name).write_bytes((saved / other).read_bytes())
+            refused(saved)
+            (saved / name).write_bytes(content)
 
 
 @pytest.mark.parametrize(
-    ("damage", "message"),
+    ("changed", "message"),
     [
-        (_config(format=2), r"newer version of Nary \(format 2"),
-        (_config(format="new"), "damaged"),
-        (_config(model={"name": "grannn"}), "unknown model 'grannn'"),
-        (_config(model={"name": "gran", "layer": 2}), r"unknown key model\.layer"),
-        (_config(model="gran"), "damaged"),
-        (_config(model={"name": "gran", "width": 8, "heads": 2}), "damaged weights"),
-        (_config(fingerprint="0"), "not those it was made with"),
-        (_write("config.json", b"[]"), "damaged"),
-        (_write("config.json", b"{}"), "damaged"),
-        (_write("model.safetensors", b""), "damaged weights"),
-        (_write("vocabulary.json", b"{}"), "."),
-        (_cut("config.json"), "damaged"),
-        (_cut("model.safetensors"), "damaged weights"),
-        (_cut("vocabulary.json"), "."),
-        (_cut("facts/train.parquet"), "."),
-        (_remove("config.json"), r"no config\.json"),
-        (_remove("model.safetensors"), "no weights yet"),
-        (_remove("vocabulary.json"), "."),
-        (_remove("facts/train.parquet"), "not those it was made with"),
+        ({"format": 2, "nary": "9.0"}, r"newer version of Nary \(format 2, 9\.0\)"),
+        ({"format": "new"}, "not the description of a model"),
+        ({"format": True}, "not the description of a model"),
+        ({"dataset": 5}, "dataset is missing or of the wrong kind"),
+        ({"fingerprint": None}, "fingerprint is missing or of the wrong kind"),
+        ({"fingerprint": "0"}, "not those it was made with"),
+        ({"model": {"name": "grannn"}}, "unknown model 'grannn'"),
+        ({"model": {"name": ["gran"]}}, "unknown model"),
+        ({"model": {"name": "gran", "layer": 2}}, r"unknown key model\.layer"),
+        ({"model": {"name": "gran", "layers": "1"}}, r"model\.layers is '1'"),
+        ({"model": {"name": "gran", "layers": 1, "width": 15, "heads": 2, "inner": 16}}, "2 heads cannot share"),
+        ({"model": {"name": "gran", "layers": 1, "width": 8, "heads": 2, "inner": 16}}, "is of shape"),
+        ({"model": {"name": "frequency"}}, "is missing, or not part of this model"),
+        ({"model": "gran"}, "model is missing or of the wrong kind"),
+        ({"sizes": {"entities": 20}}, "damaged"),
+        ({"sizes": {"entities": 10**12, "relations": 6, "max_arity": 4}}, "sizes are not those"),
+        ({"recipe": []}, "damaged"),
+        ({"recipe": {"training": {"epoch": 1}}}, r"data\.name is missing|unknown key"),
     ],
 )
-def test_what_is_not_in_order_is_said(saved: Path, damage: Callable[[Path], None], message: str) -> None:
-    damage(saved)
-    with pytest.raises(NaryError, match=message) as caught:
-        load_run(saved)
-    assert caught.value.exit_code == 2
+def test_a_description_that_is_not_right(saved: Path, changed: dict[str, object], message: str) -> None:
+    path = saved / "config.json"
+    path.write_bytes(orjson.dumps({**orjson.loads(path.read_bytes()), **changed}))
+    assert str(saved) in str(refused(saved, message).file)
+
+
+@pytest.mark.parametrize("key", ["layers", "width", "inner", "heads"])
+def test_no_model_is_built_that_is_larger_than_its_weights(saved: Path, key: str) -> None:
+    path = saved / "config.json"
+    config = orjson.loads(path.read_bytes())
+    config["model"][key] = 10**12
+    path.write_bytes(orjson.dumps(config))
+    refused(saved, rf"model\.{key} is 1,000,000,000,000, and the weights are of a smaller model")
+
+
+def test_weights_that_are_not_right(saved: Path) -> None:
+    path = saved / "model.safetensors"
+    weights = load_file(path)
+    name = next(name for name, tensor in weights.items() if tensor.dim() == 2)
+    changes: list[tuple[dict[str, torch.Tensor], str]] = [
+        ({name: weights[name][:-1].clone()}, f"{name} is of shape"),
+        ({name: weights[name].double()}, r"of torch\.float64, not torch\.float32"),
+        ({name: torch.full_like(weights[name], torch.nan)}, "no number"),
+        ({"eval": torch.zeros(1)}, "eval is missing, or not part of this model"),
+    ]
+    for changed, message in changes:
+        save_file({**weights, **changed}, path)
+        refused(saved, message)
+    save_file({key: tensor for key, tensor in weights.items() if key != name}, path)
+    refused(saved, f"{name} is missing")
+    header = b'{"a": {"dtype": "F32", "shape": [1000000000000], "data_offsets": [0, 4000000000000]}}'
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    refused(saved, "damaged")
+    path.write_bytes((1 << 62).to_bytes(8, "little") + b"{}")
+    refused(saved, "damaged")
+
+
+def test_names_and_labels_that_are_not_right(saved: Path) -> None:
+    path = saved / "vocabulary.json"
+    content = orjson.loads(path.read_bytes())
+    repeated = [content["entities"][0], *content["entities"][:-1]]
+    for changed in (
+        {"labels": []},
+        {"labels": {content["entities"][0]: 5}},
+        {"entities": repeated},
+        {"relations": content["relations"][:-1]},
+        {"entities": "abc"},
+        {"entities": [*content["entities"], "one more"]},
+        {"relations": [[], {}]},
+    ):
+        path.write_bytes(orjson.dumps({**content, **changed}))
+        refused(saved)
+
+
+def test_ids_that_no_name_has(trained: Run, saved: Path) -> None:
+    """Even where the fingerprint fits."""
+    blocks = trained.dataset.train.blocks
+    strange = FactTable(
+        [Block(np.where(block.ids == block.ids.max(), 9999, block.ids), block.rows) for block in blocks]
+    )
+    save_table_parquet(strange, saved / "facts" / "train.parquet")
+    dataset = replace(trained.dataset, splits={**trained.dataset.splits, "train": strange})
+    path = saved / "config.json"
+    path.write_bytes(orjson.dumps({**orjson.loads(path.read_bytes()), "fingerprint": dataset.fingerprint}))
+    refused(saved, "an id that is not in the vocabulary")
 
 
 def test_facts_of_another_model_are_noticed(saved: Path) -> None:
     (saved / "facts" / "test.parquet").write_bytes((saved / "facts" / "valid.parquet").read_bytes())
-    with pytest.raises(NaryError, match="not those it was made with"):
-        load_run(saved)
+    refused(saved, "not those it was made with")
+
+
+def test_older_folders_have_no_metrics(saved: Path) -> None:
+    (saved / "metrics.json").unlink()
+    (saved / "README.md").unlink()
+    assert load_run(saved).reports == []
+
+
+def test_a_training_that_is_not_finished(saved: Path) -> None:
+    (saved / "model.safetensors").unlink()
+    assert "--resume" in str(refused(saved, "no weights yet").hint)
+
+
+def test_what_was_evaluated_is_kept(trained: Run, saved: Path, tmp_path: Path) -> None:
+    run = load_run(saved)
+    assert (run.reports, orjson.loads((saved / "metrics.json").read_bytes())) == ([], [])
+    test, valid = run.evaluate(), run.evaluate("valid")
+    unfiltered = run.evaluate(protocol=run.protocol({"evaluation.filter": "none"}))
+    for report in (test, valid, unfiltered, test):
+        run.keep(report)
+    assert orjson.loads((saved / "metrics.json").read_bytes()) == [
+        report.as_dict() for report in (valid, unfiltered, test)
+    ]
+    again = load_run(saved)
+    assert [report.as_dict() for report in again.reports] == [report.as_dict() for report in run.reports]
+    assert again.reports[-1].table() == test.table()
+    again.save(tmp_path / "again")
+    assert (tmp_path / "again" / "metrics.json").read_bytes() == (saved / "metrics.json").read_bytes()
+    with pytest.raises(SettingError, match="other facts"):
+        run.keep(replace(test, split="other facts"))
+
+
+def test_training_keeps_what_it_validated_at_the_end(tmp_path: Path) -> None:
+    run = small_run(tmp_path / "run", training__validate_every=1, training__epochs=3)
+    kept = load_run(tmp_path / "run").reports
+    assert [report.split for report in kept] == ["valid"]
+    assert kept[0].metrics == run.evaluate("valid").metrics
+    run.keep(run.evaluate("test"))
+    before = (tmp_path / "run" / "model" / "metrics.json").read_bytes()
+    train_run(resume_run(tmp_path / "run"))  # which has nothing left to do
+    assert (tmp_path / "run" / "model" / "metrics.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"split": "test"}],
+        [{"dataset": "a", "split": "b", "protocol": {"filter": "some"}, "metrics": {}, "notes": []}],
+        [{"dataset": "a", "split": "b", "protocol": {}, "metrics": {"entity": {"mrr": 1}}, "notes": []}],
+        [{"dataset": "a", "split": "b", "protocol": {}, "metrics": {"entity": {"mrr": "high"}}, "notes": []}],
+    ],
+)
+def test_metrics_that_are_not_right(saved: Path, content: object) -> None:
+    (saved / "metrics.json").write_bytes(orjson.dumps(content))
+    assert refused(saved).file == str(saved / "metrics.json")
 
 
 @pytest.mark.parametrize("open", [load_run, resume_run])

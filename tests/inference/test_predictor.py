@@ -1,9 +1,15 @@
 """Answers to queries: by hand with the frequency model, and the laws that hold for every model."""
 
+import math
+from copy import deepcopy
+from dataclasses import replace
+
 import pytest
+import torch
 from runs.small import dataset_of, small_data, small_run
 
 from nary.errors import DataError, FactError, SettingError
+from nary.evaluation.scoring import ScoreError
 from nary.facts import GAP, Fact, Query, Role
 from nary.inference.folder import sizes_of
 from nary.inference.predictor import Predictor
@@ -24,7 +30,7 @@ DATA = dataset_of(train=TRAIN, test=TEST)
 def predictor() -> Predictor:
     model = Frequency(FrequencySettings(), sizes_of(DATA))
     model.prepare(DATA.train)
-    return Predictor(model, DATA.vocabulary, list(DATA.splits.values()))
+    return Predictor(model, DATA)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +85,11 @@ def test_a_gap_among_qualifiers_marks_what_is_known(predictor: Predictor) -> Non
 
 def test_mistakes(predictor: Predictor) -> None:
     with pytest.raises(FactError, match="has 2 gaps"):
+        predictor.predict_many([Query("Ada", "likes", GAP), Query(GAP, "likes", GAP)])
+    with pytest.raises(SettingError, match="frequency cannot answer when several elements are missing"):
         predictor.predict(Query(GAP, "likes", GAP))
+    with pytest.raises(SettingError, match="'mask'"):
+        predictor.predict(Query("Ada", "likes", GAP), known="mask")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="unknown entity 'Adda'") as caught:
         predictor.predict(Query("Adda", "likes", GAP))
     assert "Ada" in str(caught.value.hint)
@@ -93,9 +103,9 @@ def test_mistakes(predictor: Predictor) -> None:
 def test_an_arity_never_seen_gets_a_note(predictor: Predictor) -> None:
     pairs = [("since", "1900"), ("with", "Ben"), ("with", "Cy")]
     found = predictor.predict(Query("Ada", "likes", GAP, pairs))
-    assert list(found.notes) == ["the model has never seen a fact of arity 5"]
+    assert found.notes[0] == "the model has never seen a fact of arity 5"
     assert found.answers[0].name == "Ben"
-    assert not predictor.predict(Query("Ada", "likes", GAP, pairs[:1])).notes
+    assert not any("arity" in note for note in predictor.predict(Query("Ada", "likes", GAP, pairs[:1])).notes)
 
 
 def test_a_role_the_model_cannot_predict_is_refused(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,3 +143,95 @@ def test_the_order_qualifiers_are_written_in_means_nothing(gran: Run) -> None:
     ]
     assert texts[0] != texts[1]
     assert gran.predict(texts[0]) == gran.predict(texts[1])
+
+
+def test_the_json_form(predictor: Predictor) -> None:
+    found = predictor.predict(Query("ada", "LIKES", GAP), k=1).as_dict()
+    assert found.pop("notes")
+    assert found == {
+        "query": "Ada | likes | ?",
+        "position": "object",
+        "answers": [
+            {
+                "name": "Ben",
+                "label": "Ben",
+                "probability": pytest.approx(2 / 3, abs=1e-3),
+                "score": pytest.approx(math.log(2), abs=1e-3),
+                "known": True,
+            }
+        ],
+        "calibrated": False,
+    }
+
+
+def test_many_queries_are_answered_as_each_for_itself(gran: Run) -> None:
+    facts = list(gran.dataset.test.facts(gran.dataset.vocabulary))
+    queries = [fact.query(position) for fact in facts for position in fact.elements()]
+    assert len({query.arity for query in queries}) > 1
+    together = gran.predict_many(queries, k=5)
+    for query, found in zip(queries, together, strict=True):
+        alone = gran.predict_many([query], k=5)[0]
+        assert (found.query, found.position, found.notes) == (alone.query, alone.position, alone.notes)
+        assert [answer.name for answer in found.answers] == [answer.name for answer in alone.answers]
+        assert [a.probability for a in found.answers] == pytest.approx([a.probability for a in alone.answers], abs=1e-5)
+    assert gran.predict_many([]) == []
+
+
+def test_known_answers_are_marked_hidden_or_alone(gran: Run) -> None:
+    fact = next(gran.dataset.test.facts(gran.dataset.vocabulary))
+    for position in fact.elements():
+        query = fact.query(position)
+        every, hidden, only = (
+            gran.predict_many([query], 10_000, known)[0].answers for known in ("mark", "hide", "only")
+        )
+        assert list(hidden) == [answer for answer in every if not answer.known]
+        assert list(only) == [answer for answer in every if answer.known]
+        assert only
+        assert list(gran.predict_many([query], 2, "hide")[0].answers) == list(hidden[:2])
+    nothing = gran.predict_many([Query(fact.subject, fact.relation, GAP, fact.qualifiers * 3)], known="only")[0]
+    assert list(nothing.answers) == []
+
+
+def test_probabilities_are_calibrated_on_valid_if_the_model_has_not_learned_from_it(gran: Run) -> None:
+    names = gran.dataset.vocabulary
+    query = Query(names.entities[0], names.relations[-1], GAP)
+    calibrated, plain = (
+        Predictor(gran.model, gran.dataset, held_out).predict_many([query])[0]
+        for held_out in (gran.dataset.valid, None)
+    )
+    assert calibrated.calibrated
+    assert not calibrated.notes
+    assert not plain.calibrated
+    assert "not calibrated" in plain.notes[0]
+    assert [answer.name for answer in calibrated.answers] == [answer.name for answer in plain.answers]
+    assert [answer.score for answer in calibrated.answers] == [answer.score for answer in plain.answers]
+    assert gran.predict(query) == calibrated
+    recipe = gran.recipe
+    assert recipe is not None
+    data = recipe.data.model_copy(update={"train_on": ["train", "valid"]})
+    learned = replace(gran, recipe=recipe.model_copy(update={"data": data}))
+    assert learned.predict(query) == plain
+
+
+def test_calibration_makes_valid_facts_more_probable(gran: Run) -> None:
+    queries, answers = [], []
+    for fact in gran.dataset.valid.facts(gran.dataset.vocabulary):
+        for position, element in fact.elements().items():
+            queries.append(fact.query(position))
+            answers.append(element)
+
+    def loss(predictor: Predictor) -> float:
+        found = predictor.predict_many(queries, k=10_000)
+        chances = [{a.name: a.probability for a in one.answers}[name] for one, name in zip(found, answers, strict=True)]
+        return -sum(map(math.log, chances))
+
+    assert loss(gran.predictor) < loss(Predictor(gran.model, gran.dataset))
+
+
+def test_a_model_that_gives_nan_is_refused(gran: Run) -> None:
+    model = deepcopy(gran.model)
+    with torch.no_grad():
+        next(model.parameters()).fill_(torch.nan)
+    names = gran.dataset.vocabulary
+    with pytest.raises(ScoreError, match="NaN"):
+        Predictor(model, gran.dataset).predict(Query(names.entities[0], names.relations[0], GAP))

@@ -102,6 +102,12 @@ def load_vocabulary(path: Path) -> Vocabulary:
 
     try:
         content = orjson.loads(path.read_bytes())
-        return Vocabulary(tuple(content["entities"]), tuple(content["relations"]), content["labels"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        entities, relations, labels = content["entities"], content["relations"], content["labels"]
+        for names in (entities, relations):
+            if not isinstance(names, list) or len(set(names)) < len(names):
+                raise ValueError("its names are no list without repetitions")
+        if not all(isinstance(name, str) for name in (*entities, *relations, *labels.values())):
+            raise ValueError("a name or label is no text")
+        return Vocabulary(tuple(entities), tuple(relations), labels)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise DataError(f"damaged vocabulary: {error}", file=str(path)) from None

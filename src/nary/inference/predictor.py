@@ -1,89 +1,85 @@
-"""Filling the gap of a query."""
+"""A trained model in use: everything it can be asked, in one place."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
 
-import numpy as np
-import torch
-
-from nary.errors import FactError, SettingError
-from nary.evaluation.known import KnownAnswers
-from nary.facts import GAP, Element, FactTable, Query, Vocabulary
-from nary.facts.table import Ids
-from nary.models.batch import Batch, Group
+from nary.data.dataset import Dataset
+from nary.facts import Fact, FactTable, Position, Query
+from nary.inference import completion, explanation, neighbours, plausibility, prediction, suggestions
+from nary.inference.asking import Asker
+from nary.inference.names import Names
+from nary.inference.prediction import Known
+from nary.inference.results import (
+    Completions,
+    Explanation,
+    Neighbours,
+    Plausibility,
+    Prediction,
+    Suggestions,
+)
 from nary.models.contract import Kind, Model
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A candidate for the gap; ``known`` says that the completed fact is one of the facts the model knows."""
-
-    name: str
-    label: str
-    probability: float
-    score: float
-    known: bool
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """The best answers to a query, best first."""
-
-    query: str
-    position: str
-    answers: Sequence[Answer]
-    notes: Sequence[str] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {**asdict(self), "answers": [asdict(answer) for answer in self.answers]}
+from nary.progress import Progress, no_progress
 
 
 class Predictor:
-    """Answers queries with a trained model."""
+    """Answers questions with a trained model.
 
-    def __init__(self, model: Model, vocabulary: Vocabulary, facts: Sequence[FactTable]) -> None:
-        self.model = model.eval()
-        self.vocabulary = vocabulary
-        self._known = KnownAnswers(facts, "order-free")
-        self._arities = {block.arity for table in facts for block in table.blocks}
+    Names may be given as they stand in the vocabulary, by label, or in another case. ``held_out`` holds facts the
+    model has not learned from; its probabilities are calibrated on them.
+    """
 
-    def predict(self, query: Query, k: int = 10) -> Prediction:
-        """The ``k`` best answers to a query with one gap."""
-        if k < 1:
-            raise SettingError(f"{k} answers were asked for", "Ask for one or more.")
+    def __init__(self, model: Model, dataset: Dataset, held_out: FactTable | None = None) -> None:
+        self.asker = Asker(model, dataset, held_out)
+
+    @property
+    def names(self) -> Names:
+        """Finds entities and relations by what people write."""
+        return self.asker.names
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether probabilities are fitted to facts the model has not learned from."""
+        return self.asker.calibrated
+
+    def check(self, query: Query) -> Query:
+        """The query in the names of the vocabulary; an error if :meth:`predict` could not answer it."""
+        resolved = self.names.resolve(query)
+        for gap in resolved.gaps:
+            self.asker.question(resolved, gap)
+        if len(resolved.gaps) > 1:
+            completion.check_hides(self.asker.model)
+        return resolved
+
+    def predict(self, query: Query, k: int = 10, known: Known = "mark") -> Prediction | Completions:
+        """The ``k`` best answers to a query; of one with several gaps the best completions, as :meth:`complete`."""
         if len(query.gaps) > 1:
-            raise FactError(f"{query} has {len(query.gaps)} gaps", "Leave one gap; several are not supported yet.")
-        position = query.gaps[0]
-        if position.role not in self.model.roles:
-            can = ", ".join(sorted(role.value for role in self.model.roles))
-            raise SettingError(f"{self.model.name} cannot predict the {position}", f"It predicts: {can}.")
-        ids, column = self._encode(query)
-        kind: Kind = "entity" if position.role.is_entity else "relation"
-        with torch.inference_mode():
-            group = Group(torch.from_numpy(ids.astype(np.int64)), torch.tensor([column]))
-            scores = self.model.score(Batch([group]), kind)[0].float()
-        probabilities = scores.softmax(-1)
-        best = scores.topk(min(k, scores.numel()))
-        known = set(self._known.of(ids, column)[1].tolist())
-        names = self.vocabulary.entities if kind == "entity" else self.vocabulary.relations
-        answers = [
-            Answer(names[i], self.vocabulary.label(names[i]), float(probabilities[i]), float(score), i in known)
-            for score, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)
-        ]
-        notes = () if query.arity in self._arities else (f"the model has never seen a fact of arity {query.arity}",)
-        return Prediction(str(query), str(position), answers, notes)
+            return self.complete(query, k, known)
+        return self.predict_many([query], k, known)[0]
 
-    def _encode(self, query: Query) -> tuple[Ids, int]:
-        """The query as a row of ids [1, 2m+3], 0 in the gap, and the column of the gap."""
-        elements = list(query.elements().values())
-        roles = [position.role for position in query.elements()]
+    def predict_many(self, queries: Sequence[Query], k: int = 10, known: Known = "mark") -> list[Prediction]:
+        """The ``k`` best answers to each of many queries with one gap, asked together."""
+        return prediction.predict(self.asker, [self.names.resolve(query) for query in queries], k, known)
 
-        def number(element: Element, is_entity: bool) -> int:
-            if element is GAP:
-                return 0
-            return self.vocabulary.entity(str(element)) if is_entity else self.vocabulary.relation(str(element))
+    def complete(self, query: Query, k: int = 10, known: Known = "mark") -> Completions:
+        """The ``k`` best ways to fill all gaps of a query, by their joint probability. Experimental."""
+        return completion.complete(self.asker, self.names.resolve(query), k, known)
 
-        row = [number(element, role.is_entity) for element, role in zip(elements, roles, strict=True)]
-        return np.array([row], np.int32), elements.index(GAP)
+    def score(self, facts: Sequence[Fact]) -> list[Plausibility]:
+        """How plausible each fact is, and which of its elements fits least."""
+        resolved = [self.names.resolve(fact) for fact in facts]
+        return self.score_table(FactTable.from_facts(resolved, self.asker.vocabulary))
+
+    def score_table(self, table: FactTable, progress: Progress = no_progress) -> list[Plausibility]:
+        """Like :meth:`score`, for a table of facts with the ids of the vocabulary."""
+        return plausibility.score(self.asker, table, progress)
+
+    def suggest(self, fact: Fact, k: int = 10) -> Suggestions:
+        """The ``k`` most probable qualifiers that the fact does not have yet."""
+        return suggestions.suggest(self.asker, self.names.resolve(fact), k)
+
+    def explain(self, fact: Fact, position: Position) -> Explanation:
+        """Why the model gives the element at ``position`` as an answer: contributions, similar facts, attention."""
+        return explanation.explain(self.asker, self.names.resolve(fact), position)
+
+    def similar(self, name: str, kind: Kind | None = None, k: int = 10) -> Neighbours:
+        """The ``k`` entities, or relations, whose vectors are nearest to that of ``name``."""
+        return neighbours.similar(self.asker, name, kind, k)

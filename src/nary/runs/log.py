@@ -27,8 +27,11 @@ class RunLog:
         self._every = max(1, min(100, len(instances) // recipe.training.batch))
         self._step = 0
 
-    def start(self, checkpoints: Checkpoints) -> None:
-        """Begin, or go on: metrics of steps that the newest checkpoint does not have will come again."""
+    def start(self, checkpoints: Checkpoints) -> int:
+        """Begin, or go on: metrics of steps that the newest checkpoint does not have will come again.
+
+        Returns the step it goes on from.
+        """
         path = self.folder / "metrics.jsonl"
         step = checkpoints.newest_step()
         before = path.read_bytes() if path.is_file() else b""
@@ -39,6 +42,7 @@ class RunLog:
                 temporary.write_bytes(after)
         self.loss = next((record["loss"] for record in reversed(kept) if "loss" in record), None)
         self._say(f"resumed at step {step}" if step else "started")
+        return step
 
     def step(self, report: StepReport) -> None:
         """Note a step."""

@@ -18,6 +18,7 @@ from nary.data.splits import split_dataset
 from nary.errors import NaryError, OutputError, SettingError
 from nary.facts import FactTable
 from nary.inference import folder as model_folder
+from nary.inference.reports import METRICS, load_reports
 from nary.models.registry import find
 from nary.recipe import Recipe, recipe_from
 from nary.runs.log import RunLog
@@ -74,7 +75,7 @@ def start_run(dataset: Dataset, recipe: Recipe, folder: Path) -> Run:
         )
     dataset = _usable(dataset, recipe)
     with atomic_path(folder) as temporary:
-        model_folder.save_description(temporary / MODEL, dataset, recipe.model)
+        model_folder.save_description(temporary / MODEL, dataset, recipe.model, recipe.as_tables())
         (temporary / RECIPE).write_text(recipe.as_toml(), encoding="utf-8")
     return _untrained(dataset, recipe, folder)
 
@@ -96,7 +97,7 @@ def train_run(run: Run, listener: Listener = lambda report: None) -> Trained:
     train = FactTable.concatenate([run.dataset[split] for split in recipe.data.train_on])
     run.model.prepare(train)
     run.model.to(device)
-    instances = Instances(train, recipe.training)
+    instances = Instances(train, recipe.training, run.model.roles)
     if recipe.training.epochs and not instances.steps(recipe.training.epochs):
         raise SettingError(
             f"{len(instances):,} instances in {recipe.training.epochs} epochs do not fill one batch of "
@@ -112,13 +113,19 @@ def train_run(run: Run, listener: Listener = lambda report: None) -> Trained:
         listener(report)
 
     training.listener = heard
-    log.start(training.checkpoints)
+    start = log.start(training.checkpoints)
     done, finished = training.run()
     log.end(done, finished)
     if not finished:
         raise InterruptedRun(f"stopped after step {done.step}; saved", f"Go on with: nary train --resume {folder}")
-    run.model.to("cpu").eval()
-    model_folder.save_weights(folder / MODEL, run.model)
+    run.model.eval()
+    if done.step == start and (folder / MODEL / METRICS).is_file():  # it was finished: what was evaluated still holds
+        run.reports = load_reports(folder / MODEL)
+        model_folder.save_weights(folder / MODEL, run.model.to("cpu"))
+    else:
+        run.reports = [run.evaluate("valid")] if training.validate and recipe.training.validate_every else []
+        run.model.to("cpu")
+        run.save_trained(folder / MODEL)
     per_second = done.step * recipe.training.batch / done.seconds if done.seconds else 0.0
     epochs = done.step * recipe.training.batch / len(instances)
     return Trained(run, round(epochs, 3), done.step, done.seconds, log.loss, per_second)
@@ -127,7 +134,7 @@ def train_run(run: Run, listener: Listener = lambda report: None) -> Trained:
 def _untrained(dataset: Dataset, recipe: Recipe, folder: Path) -> Run:
     torch.manual_seed(recipe.training.seed)  # the initial weights depend on the seed alone
     model = find(recipe.model_name).make(recipe.model, model_folder.sizes_of(dataset))
-    return Run(dataset, model, recipe.model, recipe, folder)
+    return Run(dataset, model, recipe.model, recipe, folder, saved_in=folder / MODEL)
 
 
 def _usable(dataset: Dataset, recipe: Recipe) -> Dataset:

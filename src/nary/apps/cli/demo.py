@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.output import notice, print_table, progress_bar
+from nary.apps.cli.serve import require_server, say_address
 from nary.apps.cli.training_bar import training_bar
 from nary.errors import MissingExtraError
 
@@ -30,6 +31,7 @@ def demo(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key of the recipe.")
     ] = None,
+    serve: Annotated[bool, typer.Option("--serve", help="At the end, open the explorer on the model.")] = False,
 ) -> None:
     """Train GRAN on Nobel prizes, rank facts it has not seen, answer five questions, draw a fact.
 
@@ -40,6 +42,8 @@ def demo(
     from nary.recipe import choose
     from nary.runs import start_run, train_run
 
+    if serve:
+        require_server()  # now, not after the training
     data = load("nobel")
     facts = sum(len(table) for table in data.splits.values())
     typer.echo(f"nobel: {facts:,} facts about Nobel prizes and laureates, such as")
@@ -51,11 +55,21 @@ def demo(
         trained = train_run(run, listener)
     typer.echo(f"Trained for {trained.epochs:.0f} epochs in {trained.seconds:.0f} seconds.\n")
     _evaluate(run)
-    for question in _QUESTIONS:
-        _ask(run, question)
+    _ask(run)
     _draw(run, out, str(fact))
     typer.echo(f'\nNext:\n  nary predict {out}/run "Ada Yonath | award received | ?"')
-    typer.echo(f"  nary evaluate {out}/run\n  nary train FACTS.jsonl      on your own facts; see docs/guide.md")
+    typer.echo(f"  nary serve {out}/run --open\n  nary evaluate {out}/run")
+    typer.echo("  nary train FACTS.jsonl      on your own facts; see docs/guide.md")
+    if serve:
+        _serve(run)
+
+
+def _serve(run: "Run") -> None:
+    from nary.apps.server.options import ServeOptions
+    from nary.apps.server.start import start
+
+    typer.echo()
+    start(lambda: run, ServeOptions(port=0, open=True), say_address)  # any free port: the training is not to be lost
 
 
 def _clear(out: Path) -> None:
@@ -84,11 +98,11 @@ def _evaluate(run: "Run") -> None:
     print_table("Facts it has not seen, one element missing", ["missing", "MRR", "Hits@1", "Hits@10", "queries"], rows)
 
 
-def _ask(run: "Run", question: str) -> None:
-    answers = run.predict(question, k=3).answers
-    typer.echo(f"\n{question}")
-    for answer in answers:
-        typer.echo(f"  {answer.probability:6.1%}  {answer.name}{'   (known)' if answer.known else ''}")
+def _ask(run: "Run") -> None:
+    for question, found in zip(_QUESTIONS, run.predict_many(_QUESTIONS, k=3), strict=True):
+        typer.echo(f"\n{question}")
+        for answer in found.answers:
+            typer.echo(f"  {answer.probability:6.1%}  {answer.name}{'   (known)' if answer.known else ''}")
 
 
 def _draw(run: "Run", out: Path, fact: str) -> None:

@@ -9,7 +9,7 @@ import typer
 from nary.apps.cli.opening import open_data
 from nary.apps.cli.options import Json, OnError
 from nary.apps.cli.output import notice, print_json, progress_bar
-from nary.errors import SettingError
+from nary.errors import OutputError, SettingError
 
 if TYPE_CHECKING:
     from nary.facts import FactTable, Vocabulary
@@ -64,6 +64,11 @@ def evaluate(
     with progress_bar("Ranking", show=not json) as progress:
         report, found = loaded.rank(table, protocol=protocol, progress=progress)
     report = replace(report, dataset=source, split=split, notes=[*notes, *report.notes])
+    if data is None:
+        try:
+            loaded.keep(report)
+        except OutputError as error:  # the figures are right all the same
+            notice(f"the run does not keep all of this: {error.message}")
     if record is not None:
         from nary.runs.results import record_result
 

@@ -12,14 +12,20 @@ from nary.apps.cli.convert import convert
 from nary.apps.cli.datasets import datasets
 from nary.apps.cli.demo import demo
 from nary.apps.cli.evaluate import evaluate
+from nary.apps.cli.explain import explain
+from nary.apps.cli.export import export
 from nary.apps.cli.generate import generate
 from nary.apps.cli.models import models
 from nary.apps.cli.output import print_error
 from nary.apps.cli.predict import predict
 from nary.apps.cli.results import results
+from nary.apps.cli.score import score
+from nary.apps.cli.serve import serve
 from nary.apps.cli.show import show
+from nary.apps.cli.similar import similar
 from nary.apps.cli.split import split
 from nary.apps.cli.stats import stats
+from nary.apps.cli.suggest import suggest
 from nary.apps.cli.train import train
 from nary.errors import NaryError, SettingError
 from nary.version import __version__
@@ -33,7 +39,10 @@ app = typer.Typer(
 _STOPPED = 130  # the shell's code for an interrupt
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # typer exports only this subclass of it
 
-_COMMANDS = (demo, train, evaluate, predict, show, models, results, datasets, stats, check, convert, split, generate)
+_COMMANDS = (
+    *(demo, train, evaluate, predict, score, suggest, explain, similar, serve, export),
+    *(show, models, results, datasets, stats, check, convert, split, generate),
+)
 for command in _COMMANDS:
     app.command()(command)
 

@@ -1,0 +1,110 @@
+"""Puts the figures of ``benchmarks/results`` into ``docs/performance.md`` and draws how a training step grows.
+
+python benchmarks/report.py
+"""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "performance.md"
+PICTURE = ROOT / "docs" / "images" / "growth.svg"
+BEGIN, END = "<!-- figures: python benchmarks/report.py -->\n", "<!-- end of figures -->\n"
+AXES = ("entities", "arity", "layers", "batch")
+
+
+def read(name: str) -> dict[str, Any]:
+    """The figures of one benchmark."""
+    found: dict[str, Any] = orjson.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_bytes())
+    return found
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n"
+
+
+def figures() -> str:
+    """The generated part of the page."""
+    trainings = [read(f"training-{data}") for data in ("jf17k", "wikipeople-")]
+    ranking, prediction, growth = read("ranking-jf17k"), read("prediction-jf17k"), read("growth")
+    rows = [
+        [
+            f"training, {one['data']}, batch {one['batch']:,}",
+            f"{one['instances_per_second']:,.0f} instances/s",
+            f"{one['plain_instances_per_second']:,.0f}",
+            f"**{one['ratio']:.2f}**",
+            f"{one['share_of_peak']:.0%} of {one['peak_flops'] / 1e9:,.0f} GFLOP/s",
+            f"{one['peak_bytes'] / 1e9:.2f} GB",
+        ]
+        for one in trainings
+    ]
+    rows.append(
+        [
+            f"ranking, {ranking['data']} test, all positions",
+            f"{ranking['queries_per_second']:,.0f} queries/s",
+            f"{ranking['plain_queries_per_second']:,.0f}",
+            f"**{ranking['ratio']:.2f}**",
+            f"{ranking['share_of_peak']:.0%} of {ranking['peak_flops'] / 1e9:,.0f} GFLOP/s",
+            f"{ranking['peak_bytes'] / 1e9:.2f} GB",
+        ]
+    )
+    rows.append(
+        [
+            f"one prediction, {prediction['data']}",
+            f"p50 {prediction['p50_ms']:.1f} ms, p95 {prediction['p95_ms']:.1f} ms",
+            f"{prediction['plain_p50_ms']:.1f} ms",
+            f"**{prediction['ratio']:.2f}**",
+            "",
+            f"{prediction['peak_bytes'] / 1e9:.2f} GB",
+        ]
+    )
+    text = "GRAN with 12 layers of width 256, float32, "
+    text += f"{trainings[0]['threads']} threads; each measured in turns with the plain implementation in one run.\n\n"
+    text += table(["what", "Nary", "plain", "ratio", "useful share of the peak", "memory"], rows)
+    for axis in AXES:
+        points = growth[axis]
+        text += table(
+            [axis, *(f"{point[axis]:,}" for point in points)],
+            [
+                ["ms an instance", *(f"{point['milliseconds']:.2f}" for point in points)],
+                ["GB", *(f"{point['bytes'] / 1e9:.2f}" for point in points)],
+            ],
+        )
+    return text
+
+
+def draw() -> None:
+    """Time and memory against each axis."""
+    from nary.apps.plots import new_figure, save_figure
+
+    growth = read("growth")
+    figure = new_figure(PICTURE, 13, 3.6)
+    for axes, axis in zip(figure.subplots(1, len(AXES)), AXES, strict=True):
+        places = [point[axis] for point in growth[axis]]
+        axes.plot(places, [point["milliseconds"] for point in growth[axis]], "o-", color="#2f6690")
+        axes.set_xlabel(axis)
+        axes.set_ylabel("milliseconds an instance", color="#2f6690")
+        axes.set_xscale("log", base=2 if axis != "entities" else 10)
+        axes.set_yscale("log")
+        other = axes.twinx()
+        other.plot(places, [point["bytes"] / 1e9 for point in growth[axis]], "s--", color="#b4532a")
+        other.set_ylabel("GB", color="#b4532a")
+        other.set_yscale("log")
+    figure.tight_layout()
+    save_figure(figure, PICTURE)
+
+
+def page() -> str:
+    """The whole page, with the figures as they are now."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    return f"{before}{BEGIN}{figures()}{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    draw()

@@ -1,0 +1,158 @@
+"""A trained model in use, measured on facts it has not learned from.
+
+    python benchmarks/use.py RUN [--data nobel] [--sample 400] [--seed 0] [--json]
+
+- errors: in a fifth of the test facts one element is replaced by another that was seen in its role. Of the facts that
+  ``score`` calls least plausible, as many as were replaced, the share that was; and the area under the ROC curve. The
+  mean of ten draws.
+- suggest: each qualifier of a test fact is hidden in turn; how often it is among the first suggestions.
+- complete: two elements of a test fact are hidden; how often both are right in the first completions, against the most
+  probable pairs when each element is predicted without looking at the other.
+
+Other known facts among the completions are passed over, as in a ranking.
+"""
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from itertools import product
+
+import numpy as np
+
+from nary import load, load_model
+from nary.data.foreign import under_vocabulary
+from nary.facts import GAP, Fact, Position, Query, Role
+from nary.runs import Run
+
+KS = (1, 5, 10)
+DRAWS = 10
+
+
+def seen_by_role(run: Run) -> dict[Role, list[str]]:
+    """What stands in each role in train."""
+    found: dict[Role, set[str]] = {role: set() for role in Role}
+    for fact in run.dataset.train.facts(run.dataset.vocabulary):
+        for position, element in fact.elements().items():
+            found[position.role].add(str(element))
+    return {role: sorted(names) for role, names in found.items()}
+
+
+def with_error(fact: Fact, seen: dict[Role, list[str]], known: set[Fact], random: np.random.Generator) -> Fact:
+    """``fact`` with another element at one position, so that it is no known fact."""
+    elements = fact.elements()
+    while True:
+        position = list(elements)[random.integers(len(elements))]
+        names = seen[position.role]
+        changed = Fact.from_elements({**elements, position: names[random.integers(len(names))]})
+        if changed not in known:
+            return changed
+
+
+def errors(run: Run, test: Sequence[Fact], random: np.random.Generator) -> dict[str, float]:
+    """How well planted errors are told from true facts, on average over :data:`DRAWS`."""
+    known = set(run.dataset.facts.facts(run.dataset.vocabulary))
+    seen = seen_by_role(run)
+    planted = len(test) // 5
+    figures = []
+    for _ in range(DRAWS):
+        wrong = np.zeros(len(test), bool)
+        wrong[random.choice(len(test), planted, replace=False)] = True
+        facts = [with_error(fact, seen, known, random) if w else fact for fact, w in zip(test, wrong, strict=True)]
+        plausibility = np.array([found.plausibility for found in run.score(facts)])
+        order = np.argsort(plausibility, kind="stable")
+        pairs = plausibility[wrong][:, None], plausibility[~wrong]
+        figures.append([wrong[order[:planted]].mean(), np.less(*pairs).mean() + np.equal(*pairs).mean() / 2])
+    precision, auc = np.mean(figures, axis=0).tolist()
+    return {"facts": len(test), "planted": planted, "draws": DRAWS, "precision": precision, "auc": auc}
+
+
+def suggest(run: Run, test: Sequence[Fact]) -> dict[str, float]:
+    """How often a qualifier is suggested when it is hidden, each in turn."""
+    places = []
+    for fact in test:
+        for hidden, pair in enumerate(fact.qualifiers):
+            rest = [other for i, other in enumerate(fact.qualifiers) if i != hidden]
+            found = run.suggest(Fact(*fact.primary, rest), k=max(KS)).suggestions
+            places.append(place_of(pair, ((one.attribute, one.value) for one in found)))
+    return shares("recall", places)
+
+
+def complete(run: Run, test: Sequence[Fact], random: np.random.Generator) -> dict[str, dict[str, float]]:
+    """How often two hidden elements are both found: together, and each for itself."""
+    known = {str(fact) for fact in run.dataset.facts.facts(run.dataset.vocabulary)}
+    together, apart = [], []
+    for fact in test:
+        elements = fact.elements()
+        one, two = random.choice(len(elements), 2, replace=False).tolist()
+        gaps = [list(elements)[one], list(elements)[two]]
+        query = Query.from_elements({**elements, **dict.fromkeys(gaps, GAP)})
+        new = (answer.fact for answer in run.complete(query, k=100).answers)
+        together.append(place_of(str(fact), (text for text in new if text == str(fact) or text not in known)))
+        new = pairs_apart(run, query)
+        apart.append(place_of(str(fact), (text for text in new if text == str(fact) or text not in known)))
+    return {"together": shares("hits", together), "apart": shares("hits", apart)}
+
+
+def pairs_apart(run: Run, query: Query) -> list[str]:
+    """The most probable facts if the answer to one gap told nothing about the other."""
+    asker = run.predictor.asker
+    candidates: list[list[tuple[float, Position, str]]] = []
+    for gap in query.gaps:
+        question = asker.question(query, gap)
+        (scored,) = asker.ask([question])
+        best = scored.log_probabilities[0].topk(min(100, scored.scores.shape[1]))
+        names = asker.candidates(question.kind)
+        candidates.append(
+            [(v, gap, names[i]) for v, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)]
+        )
+    pairs = sorted(product(*candidates), key=lambda pair: -sum(value for value, _, _ in pair))[:200]
+    elements = query.elements()
+    return [str(Fact.from_elements({**elements, **{gap: name for _, gap, name in pair}})) for pair in pairs]
+
+
+def sampled(facts: Sequence[Fact], size: int, random: np.random.Generator) -> list[Fact]:
+    """Some of the facts."""
+    return [facts[i] for i in random.permutation(len(facts))[:size].tolist()]
+
+
+def place_of(wanted: object, found: Iterable[object]) -> int | None:
+    """The place of what is wanted, from 1, if it was found."""
+    return next((place for place, one in enumerate(found, 1) if one == wanted), None)
+
+
+def shares(what: str, places: Sequence[int | None]) -> dict[str, float]:
+    """The share of places up to each k."""
+    found = {f"{what}@{k}": sum(place is not None and place <= k for place in places) / len(places) for k in KS}
+    return {"queries": len(places), **found}
+
+
+def main() -> None:
+    """Measure, and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run")
+    parser.add_argument("--data", help="take the test facts of this dataset instead of the run's own")
+    parser.add_argument("--sample", type=int, default=400, help="facts to suggest for and to complete")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    run = load_model(given.run)
+    table = run.dataset.test
+    if given.data:
+        other = load(given.data)
+        table, _ = under_vocabulary(other.test, other.vocabulary, run.dataset.vocabulary)
+    test = list(table.facts(run.dataset.vocabulary))
+    random = np.random.default_rng(given.seed)
+    found: dict[str, object] = {"errors": errors(run, test, random)}
+    if qualified := [fact for fact in test if fact.qualifiers]:
+        found["suggest"] = suggest(run, sampled(qualified, given.sample, random))
+    if run.model.hides:
+        found["complete"] = complete(run, sampled(test, given.sample, random), random)
+    if given.json:
+        print(json.dumps(found))
+    else:
+        for part, figures in found.items():
+            print(part, figures)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""Take the pictures of the explorer that the documentation shows.
+
+    python docs/screenshots.py runs/nobel-gran
+
+starts ``nary serve`` for the run, drives Chromium (Debian: chromium and chromium-driver), and writes
+``docs/images/explorer*.png``.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+IMAGES = Path(__file__).parent / "images"
+QUESTION = "Marie Curie | award received | ? | point in time: 1903 | prize share: 1/4 | together with: Pierre Curie"
+FACT = "Marie Curie | award received | Nobel Prize in Physics | point in time: 1903 | together with: Pierre Curie"
+PICTURES: dict[str, tuple[tuple[int, int], str, dict[str, str]]] = {
+    "explorer": ((1240, 1100), "light", {"fact": QUESTION}),
+    "explorer-why": ((1240, 1120), "dark", {"fact": FACT, "why": "object"}),
+    "explorer-phone": ((360, 760), "light", {"fact": QUESTION}),
+}
+"""The size of the window, the colours, and the address, by the name of the file."""
+READY = """
+    return document.querySelector(".answer")
+        && !document.querySelector('[aria-busy="true"]')
+        && (!location.hash.includes("why") || document.querySelector(".contributions"));
+"""
+
+
+@contextmanager
+def served(run: str) -> Iterator[str]:
+    """The address of a server for ``run``."""
+    command = [sys.executable, "-c", "from nary.apps.cli.main import main; main()", "serve", run, "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        if process.stdout is None or not (address := re.search(r"http://\S+", process.stdout.readline())):
+            sys.exit(f"no server: try nary serve {run}")
+        yield address[0]
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """Chromium without a window."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        for flag in ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        try:
+            yield driver
+        finally:
+            driver.quit()
+
+
+def take(driver: Any, address: str, name: str) -> None:
+    """Write one picture."""
+    (width, height), scheme, state = PICTURES[name]
+    features = [
+        {"name": "prefers-color-scheme", "value": scheme},
+        {"name": "prefers-reduced-motion", "value": "reduce"},
+    ]
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    driver.get("about:blank")
+    driver.get(f"{address}#{urlencode(state)}")
+    end = time.monotonic() + 60
+    while not driver.execute_script(READY):
+        if time.monotonic() > end:
+            sys.exit(f"{name}: the page did not come to rest")
+        time.sleep(0.1)
+    if width < 600:
+        driver.execute_script("document.getElementById('answers').scrollIntoView()")
+    driver.execute_script("document.documentElement.style.scrollbarWidth = 'none'")
+    time.sleep(0.3)
+    driver.save_screenshot(str(IMAGES / f"{name}.png"))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    with served(sys.argv[1]) as address, browser() as driver:
+        for name in PICTURES:
+            take(driver, address, name)

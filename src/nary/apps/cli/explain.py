@@ -1,0 +1,63 @@
+"""``nary explain``: why a model gives an answer."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nary.apps.cli.evaluate import Run
+from nary.apps.cli.options import Json
+from nary.apps.cli.output import notice, print_json, print_table
+from nary.apps.cli.suggest import WholeFact
+
+if TYPE_CHECKING:
+    from nary.inference.results import Contribution, Explanation
+
+_BAR = 20
+_EDGES = 6
+
+
+def explain(
+    run: Run,
+    fact: WholeFact,
+    position: Annotated[
+        str,
+        typer.Option("--position", metavar="POSITION", help="The answer: relation, subject, object, attribute 1, ..."),
+    ] = "object",
+    json: Json = False,
+) -> None:
+    """Explain an element of a fact as an answer: what each other element adds to it, and which known facts are similar.
+
+    Example: nary explain runs/nobel-gran "Niels Bohr | country of citizenship | Denmark" --position object
+    """
+    from nary.runs import load_run
+
+    found = load_run(run).explain(fact, position)
+    print_json(found.as_dict()) if json else _print(found)
+
+
+def _print(found: "Explanation") -> None:
+    for note in found.notes:
+        notice(note)
+    typer.secho(found.fact, bold=True)
+    typer.echo(f"{found.position}: {found.label}   {found.probability:.1%}, rank {found.rank:,g}\n")
+    if found.contributions:
+        most = max(abs(one.contribution) for one in found.contributions) or 1.0
+        rows = [
+            [one.position, one.label, f"{one.contribution:+.2f}", _bar(one, most), f"{one.probability_without:.1%}"]
+            for one in found.contributions
+        ]
+        print_table("What each element adds to its score", ["position", "element", "adds", "", "without it"], rows)
+        typer.echo()
+    if found.supporting:
+        facts = [[f"{one.similarity:.3f}", one.answer, one.fact] for one in found.supporting]
+        print_table("Similar facts it has learned from", ["cosine", "answer", "fact"], facts)
+        typer.echo()
+    if found.attention:
+        edges = sorted(found.attention, key=lambda edge: -edge.weight)[:_EDGES]
+        looks = [[edge.source, edge.target, f"{edge.weight:.1%}"] for edge in edges]
+        print_table("Where attention goes", ["from", "to", "weight"], looks)
+
+
+def _bar(one: "Contribution", most: float) -> str:
+    """The size of a contribution; what speaks against the answer is hatched."""
+    return ("█" if one.contribution > 0 else "░") * max(1, round(_BAR * abs(one.contribution) / most))

@@ -1,0 +1,93 @@
+"""``nary score``: how plausible facts are, and which of their elements are odd."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nary.apps.cli.evaluate import Run
+from nary.apps.cli.opening import open_data
+from nary.apps.cli.options import OnError
+from nary.apps.cli.output import notice, print_json, print_table, progress_bar
+from nary.errors import SettingError
+
+if TYPE_CHECKING:
+    from nary.facts import FactTable
+    from nary.inference.predictor import Predictor
+    from nary.inference.results import Plausibility
+    from nary.runs import Run as LoadedRun
+
+_SHOWN = 10
+
+
+def score(
+    run: Run,
+    facts: Annotated[
+        str,
+        typer.Argument(
+            metavar="FACTS",
+            show_default=False,
+            help="One fact, subject | relation | object | ..., or any DATA: a dataset, a file, a folder.",
+        ),
+    ],
+    split: Annotated[str | None, typer.Option("--split", help="Only the facts of this split of DATA.")] = None,
+    worst: Annotated[
+        int | None,
+        typer.Option("--worst", metavar="N", help="The N least plausible facts, worst first (the table shows 10)."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print a JSON object a fact, in the order of FACTS.")] = False,
+) -> None:
+    """Tell how plausible facts are, from 0 to 1, which element fits least, and what was expected in its place.
+
+    Example: nary score runs/nobel-gran my-facts.jsonl --worst 20
+    """
+    from nary.runs import load_run
+
+    if worst is not None and worst < 1:
+        raise SettingError(f"--worst {worst}", "Ask for one or more.")
+    loaded = load_run(run)
+    table = _table(loaded, facts, split)
+    with progress_bar("Scoring", show=not json) as progress:
+        found = loaded.predictor.score_table(table, progress)
+    if worst is not None or not json:
+        found = sorted(found, key=lambda one: one.plausibility)[: worst or _SHOWN]
+    if json:
+        for one in found:
+            print_json(one.as_dict())
+    else:
+        _print(loaded.predictor, found, len(table))
+
+
+def _table(loaded: "LoadedRun", facts: str, split: str | None) -> "FactTable":
+    """The facts under the ids of the run; those with names it never saw are left out, with a note."""
+    from nary.data.foreign import under_vocabulary
+    from nary.facts import FactTable, parse_fact
+
+    names = loaded.dataset.vocabulary
+    if "|" in facts and not Path(facts).exists():
+        return FactTable.from_facts([loaded.predictor.names.resolve(parse_fact(facts))], names)
+    dataset = open_data(facts, None, OnError.stop, quiet=True)
+    table, notes = under_vocabulary(dataset[split] if split else dataset.facts, dataset.vocabulary, names)
+    for note in notes:
+        notice(note)
+    return table
+
+
+def _print(predictor: "Predictor", found: "list[Plausibility]", total: int) -> None:
+    from nary.facts import Position, parse_fact
+
+    odd = [one.elements[0] for one in found]
+    facts = [parse_fact(one.fact) for one in found]
+    queries = [fact.query(Position.parse(element.position)) for fact, element in zip(facts, odd, strict=True)]
+    expected = [prediction.answers[0] for prediction in predictor.predict_many(queries, k=1)]
+    rows = [
+        [
+            f"{one.plausibility:.2g}",
+            predictor.names.labelled(fact),
+            f"{element.position}: {element.label} (rank {element.rank:,g})",
+            "itself" if answer.name == element.name else f"{answer.label} ({answer.probability:.1%})",
+        ]
+        for one, fact, element, answer in zip(found, facts, odd, expected, strict=True)
+    ]
+    title = f"The {len(rows):,} least plausible of {total:,} facts" if total > len(rows) else ""
+    print_table(title, ["plausible", "fact", "fits least", "expected there"], rows)

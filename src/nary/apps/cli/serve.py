@@ -1,0 +1,53 @@
+"""``nary serve``: a trained model as an HTTP API with an explorer page."""
+
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from nary.apps.cli.evaluate import Run
+from nary.apps.cli.options import Json
+from nary.apps.cli.output import print_json
+from nary.errors import MissingExtraError
+
+
+def serve(
+    run: Run,
+    host: Annotated[str, typer.Option("--host", help="The address to serve at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes any free one.")] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            "--token", envvar="NARY_TOKEN", help="What clients must send. Prefer NARY_TOKEN: options can be seen."
+        ),
+    ] = None,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Serve everybody who gets here without a token.")
+    ] = False,
+    timeout: Annotated[float, typer.Option("--timeout", help="Seconds an answer may take.")] = 30.0,
+    open_: Annotated[bool, typer.Option("--open", help="Open the explorer in the browser.")] = False,
+    json: Json = False,
+) -> None:
+    """Serve a trained model: the explorer page at /, a JSON API under /api, described at /openapi.json.
+
+    Example: nary serve runs/nobel-gran --open
+    """
+    require_server()
+    from nary.apps.server.options import ServeOptions
+    from nary.apps.server.start import start
+    from nary.runs import load_run
+
+    options = ServeOptions(host, port, token, insecure, timeout, open_)
+    say = (lambda address: print_json({"address": address})) if json else say_address
+    start(lambda: load_run(run), options, say)
+
+
+def require_server() -> None:
+    """Say what to install if the server cannot run."""
+    if find_spec("fastapi") is None or find_spec("uvicorn") is None:
+        raise MissingExtraError("nary serve", "serve")
+
+
+def say_address(address: str) -> None:
+    """Where the explorer is."""
+    typer.echo(f"Serving at {address}   (Ctrl-C ends)")

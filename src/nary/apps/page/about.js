@@ -1,0 +1,76 @@
+/** What is known about an entity of the fact: facts that mention it, and entities like it. */
+
+import * as api from "./api.js";
+import { button, h } from "./dom.js";
+import { count } from "./format.js";
+
+/** How many facts are shown at first. */
+export const FACTS = 5;
+const NEIGHBOURS = 6;
+
+/** Facts and neighbours of an entity; models without vectors have no neighbours. */
+export async function knownAbout(name, limit, signal) {
+  const [facts, neighbours] = await Promise.all([
+    api.facts(name, limit, 0, signal),
+    api.similar(name, "entity", NEIGHBOURS, signal).catch((error) => {
+      if (error.status === 400) return { neighbours: [] };
+      throw error;
+    }),
+  ]);
+  return { facts, neighbours: neighbours.neighbours };
+}
+
+/** `entities` are the vertices to choose from; the callbacks get a vertex, a fact's line, a name, and a limit. */
+export function about({ facts, neighbours }, { entities, chosen, onEntity, onOpen, onReplace, onMore }) {
+  const more = facts.total - facts.facts.length;
+  return [
+    h(
+      "div",
+      { class: "chips", role: "group", "aria-label": "About which entity" },
+      entities.map((vertex) =>
+        button(
+          {
+            class: "small",
+            "data-keep": `about ${vertex.position}`,
+            "aria-pressed": String(vertex.position === chosen.position),
+            onclick: () => onEntity(vertex),
+          },
+          vertex.label,
+        ),
+      ),
+    ),
+    h(
+      "ul",
+      { class: "facts" },
+      facts.facts.map((known) =>
+        h("li", {}, button({ class: "fact", onclick: () => onOpen(known.fact) }, readable(known))),
+      ),
+    ),
+    more > 0 && button({ class: "plain", onclick: () => onMore(4 * facts.facts.length) }, `${count(more)} more facts`),
+    neighbours.length > 0 && [
+      h("h3", {}, "Similar entities"),
+      h(
+        "div",
+        { class: "chips" },
+        neighbours.map(({ name, label, similarity }) =>
+          button(
+            {
+              class: "small",
+              title: `Similarity ${similarity.toFixed(2)}. Put it in its place`,
+              onclick: () => onReplace(name),
+            },
+            label,
+          ),
+        ),
+      ),
+    ],
+  ];
+}
+
+function readable({ elements }) {
+  const label = Object.fromEntries(elements.map((element) => [element.position, element.label]));
+  const pairs = elements
+    .filter((element) => element.role === "attribute")
+    .map(({ position, label: attribute }) => `${attribute}: ${label[position.replace("attribute", "value")]}`);
+  return [label.subject, label.relation, label.object, ...pairs].join(" | ");
+}

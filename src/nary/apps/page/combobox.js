@@ -1,0 +1,163 @@
+/** A field for one element of a fact that completes names while one types (the ARIA combobox pattern). */
+
+import { search } from "./api.js";
+import { Unreachable } from "./connection.js";
+import { button, h } from "./dom.js";
+import { debounced, latest } from "./latest.js";
+import { kindOf } from "./fact.js";
+
+const SHOWN = 12;
+let made = 0;
+
+export class Combobox {
+  #role;
+  #onChange;
+  #run = latest();
+  #value;
+  #options = [];
+  #active = -1;
+  #shown = ""; // the text that stands for the current value
+  #later = debounced(() => this.#complete(), 120);
+
+  /** `caption` names the field to readers of the screen; `onChange` is called after each new value. */
+  constructor(role, caption, onChange) {
+    const id = `combobox-${++made}`;
+    this.#role = role;
+    this.#onChange = onChange;
+    this.list = h("ul", { class: "options", role: "listbox", id, "aria-label": `${caption}: names`, hidden: true });
+    this.input = h("input", {
+      type: "text",
+      role: "combobox",
+      "aria-label": caption,
+      "aria-autocomplete": "list",
+      "aria-expanded": "false",
+      "aria-controls": id,
+      autocomplete: "off",
+      autocapitalize: "off",
+      spellcheck: "false",
+      oninput: () => this.#later(),
+      onclick: () => this.list.hidden && this.#complete(),
+      onkeydown: (event) => this.#key(event),
+      onblur: () => this.#leave(),
+    });
+    const ask = button({ class: "ask", title: `Ask for the ${role}`, "aria-label": `Ask for the ${caption}` }, "?");
+    ask.addEventListener("click", () => this.#take(null));
+    this.element = h("div", { class: `combobox ${role}` }, this.input, ask, this.list);
+  }
+
+  /** The value {name, label}, null for a gap, undefined as long as nothing was given. */
+  get value() {
+    return this.#value;
+  }
+
+  /** Show a value. What is being typed stays if the value is the same as before. */
+  show(value) {
+    this.element.classList.remove("wrong");
+    const same = this.#value !== undefined && value?.name === this.#value?.name && value?.label === this.#value?.label;
+    if (!same) this.#set(value);
+  }
+
+  /** Mark the text as one that nobody knows. */
+  refuse() {
+    this.element.classList.add("wrong");
+  }
+
+  #set(value) {
+    this.#value = value;
+    this.#shown = value?.label ?? "";
+    this.input.value = this.#shown;
+    this.input.placeholder = value === null ? "?" : "";
+    this.input.title = value && value.name !== value.label ? `${value.label} (${value.name})` : this.#shown;
+    this.element.classList.toggle("gap", value === null);
+    this.#close();
+  }
+
+  #take(value) {
+    this.#set(value);
+    this.#onChange();
+  }
+
+  /** Take what was typed: a gap for nothing or a question mark, else a name for the server to recognise. */
+  #takeText() {
+    const text = this.input.value.trim();
+    if (text === this.#shown.trim()) return this.#close();
+    if (text === "" || text === "?") return this.#take(null);
+    const listed = this.#options.find(({ name, label }) => name === text || label === text);
+    return this.#take(listed ?? { name: text, label: text });
+  }
+
+  #leave() {
+    this.#takeText();
+    this.input.value = this.#shown;
+  }
+
+  #key(event) {
+    const open = !this.list.hidden;
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      if (open) this.#move(event.key === "ArrowDown" ? 1 : -1);
+      else this.#complete();
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      if (open && this.#active >= 0) this.#take(this.#options[this.#active]);
+      else this.#takeText();
+    } else if (event.key === "Escape" && open) {
+      event.preventDefault();
+      this.#close();
+    } else if (event.key === "Escape") {
+      this.input.value = this.#shown;
+    }
+  }
+
+  async #complete() {
+    const typed = this.input.value.trim();
+    const text = typed === this.#shown || typed === "?" ? "" : typed;
+    try {
+      const found = await this.#run((signal) => search(text, kindOf(this.#role), SHOWN, signal));
+      if (document.activeElement === this.input) this.#open(found.found);
+    } catch (error) {
+      this.#close();
+      if (!(error instanceof Unreachable)) throw error;
+    }
+  }
+
+  #open(options) {
+    this.#options = options;
+    this.list.replaceChildren(
+      ...options.map((option, index) =>
+        h(
+          "li",
+          {
+            role: "option",
+            id: `${this.list.id}-${index}`,
+            "aria-selected": "false",
+            onmousedown: (event) => event.preventDefault(), // the field keeps the focus
+            onclick: () => this.#take(option),
+          },
+          h("span", {}, option.label),
+          option.label !== option.name && h("span", { class: "quiet" }, option.name),
+        ),
+      ),
+    );
+    this.list.hidden = options.length === 0;
+    this.input.setAttribute("aria-expanded", String(!this.list.hidden));
+    this.#active = -1;
+    this.input.removeAttribute("aria-activedescendant");
+  }
+
+  #move(step) {
+    const count = this.#options.length;
+    this.list.children[this.#active]?.setAttribute("aria-selected", "false");
+    this.#active = (this.#active < 0 && step < 0 ? count - 1 : this.#active + step + count) % count;
+    const option = this.list.children[this.#active];
+    option.setAttribute("aria-selected", "true");
+    option.scrollIntoView({ block: "nearest" });
+    this.input.setAttribute("aria-activedescendant", option.id);
+  }
+
+  #close() {
+    this.#later.cancel();
+    this.#run(async () => null);
+    this.#open([]);
+  }
+}

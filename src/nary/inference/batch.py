@@ -1,0 +1,170 @@
+"""From a file of queries to a file of answers, a line each, in the order of the queries.
+
+Answers are written as they are found, a batch at a time, so that whatever stops the work, all but the last batch is
+kept. Started again, it goes on after the last line that is complete.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from nary.data.files import Source, shown
+from nary.errors import FactError, NaryError, OutputError
+from nary.facts import Query
+from nary.inference.lines import query_on
+from nary.inference.prediction import Known
+from nary.inference.predictor import Predictor
+from nary.progress import Progress, no_progress
+
+_BATCH = 256
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to answer and how: ``skip`` writes an error for a line that is no query; otherwise the work stops there."""
+
+    queries: Path
+    out: Path
+    k: int = 10
+    known: Known = "mark"
+    skip: bool = False
+
+
+@dataclass(frozen=True)
+class Answered:
+    """How many lines were written, how many of them are errors, and how many stood there before."""
+
+    written: int
+    errors: int
+    before: int
+
+    @property
+    def total(self) -> int:
+        """The lines in the file of answers."""
+        return self.before + self.written
+
+
+def predict_file(predictor: Predictor, job: Job, progress: Progress = no_progress) -> Answered:
+    """Answer every query of a file; see the module."""
+    total = None if str(job.queries) == "-" else sum(1 for _ in _lines(job.queries))
+    lines = _lines(job.queries)
+    before = _go_on(predictor, job, lines)
+    done, errors = before, 0
+    progress(done, total)
+    try:
+        with job.out.open("ab", buffering=0) as file:  # what is written is safe, even if the process is killed
+            while batch := [_read(predictor, number, line) for number, line in islice(lines, _BATCH)]:
+                stop = None if job.skip else next((i for i, one in enumerate(batch) if one.error), None)
+                whole = batch[:stop]
+                file.write(b"".join(_answers(predictor, job, whole)))
+                done, errors = done + len(whole), errors + sum(one.error is not None for one in whole)
+                progress(done, total)
+                if stop is not None:
+                    raise _at(job.queries, batch[stop])
+    except OSError as error:
+        raise OutputError(f"cannot write {job.out}: {error.strerror or error}") from None
+    return Answered(done - before, errors, before)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of the input: a query, or what is wrong with it."""
+
+    number: int
+    query: Query | None
+    error: NaryError | None = None
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers."""
+    with Source(path) as source:
+        number = 0
+        for chunk in source.chunks():
+            for line in chunk.split(b"\n"):
+                number += 1
+                if line.strip():
+                    yield number, line
+
+
+def _read(predictor: Predictor, number: int, line: bytes) -> _Line:
+    try:
+        return _Line(number, predictor.check(query_on(line.decode())))
+    except UnicodeDecodeError:
+        return _Line(number, None, FactError("not UTF-8", "Convert the file to UTF-8."))
+    except NaryError as error:
+        return _Line(number, None, error)
+
+
+def _answers(predictor: Predictor, job: Job, lines: Sequence[_Line]) -> Iterator[bytes]:
+    """A line of JSON for each: queries with one gap are asked together."""
+    single = [line.query for line in lines if line.query and len(line.query.gaps) == 1]
+    predictions = iter(predictor.predict_many(single, job.k, job.known))
+    for line in lines:
+        found: dict[str, Any]
+        if line.error is not None:
+            found = {"line": line.number, "error": line.error.as_dict()}
+        elif line.query is not None and len(line.query.gaps) > 1:
+            found = predictor.complete(line.query, job.k, job.known).as_dict()
+        else:
+            found = next(predictions).as_dict()
+        yield orjson.dumps(found, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _at(path: Path, line: _Line) -> NaryError:
+    """The error of a line, with its place."""
+    if line.error is None:
+        raise AssertionError("only lines that are no queries stop the work")
+    line.error.file, line.error.line = shown(path), line.number
+    return line.error
+
+
+def _go_on(predictor: Predictor, job: Job, lines: Iterator[tuple[int, bytes]]) -> int:
+    """Step over the lines that have their answer already, and return how many there are."""
+    if not job.out.exists():
+        return 0
+    try:
+        with job.out.open("r+b") as file:
+            answered, end, last, unfinished = _whole_lines(file)
+            reached = next(islice(lines, answered - 1, None), None) if answered else None
+            same = not answered or (reached is not None and _identity(last) == _expected(_read(predictor, *reached)))
+            if not same or not _begins_like_ours(unfinished):
+                raise OutputError(
+                    f"{job.out} holds something else than answers to {shown(job.queries)}", "Give another --out."
+                )
+            file.truncate(end)
+            return answered
+    except OSError as error:
+        raise OutputError(f"cannot write {job.out}: {error.strerror or error}") from None
+
+
+def _whole_lines(file: IO[bytes]) -> tuple[int, int, bytes, bytes]:
+    """How many lines are complete, where they end, the last of them, and what comes after it."""
+    count, end, last = 0, 0, b""
+    for line in file:
+        if not line.endswith(b"\n"):
+            return count, end, last, line
+        count, end, last = count + 1, end + len(line), line
+    return count, end, last, b""
+
+
+def _begins_like_ours(unfinished: bytes) -> bool:
+    """Whether what follows the last complete line is the beginning of a line of answers, and may be written anew."""
+    openings = (b'{"query":', b'{"line":')
+    return any(unfinished.startswith(opening[: len(unfinished)]) for opening in openings)
+
+
+def _identity(line: bytes) -> object:
+    """What a line of answers says it answers: a query, or the number of a line that is none."""
+    try:
+        found = orjson.loads(line)
+        return found["query"] if "query" in found else found["line"]
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _expected(line: _Line) -> object:
+    return line.number if line.query is None else str(line.query)

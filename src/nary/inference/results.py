@@ -1,0 +1,209 @@
+"""What a model in use answers: plain values, each with ``as_dict`` for JSON. Every name comes with its label."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nary.models.contract import Kind
+
+
+class _Result:
+    """Gives a result dataclass its JSON form."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {name: _plain(value) for name, value in vars(self).items()}
+
+
+_SEQUENCES = (list, tuple)
+_PLAIN = (str, float, int)
+
+
+def _plain(value: Any) -> Any:
+    """Lists and dicts all the way down, in a fraction of the time that ``dataclasses.asdict`` takes."""
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, _SEQUENCES):
+        return [_plain(one) for one in value]
+    return {name: _plain(own) for name, own in vars(value).items()}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A candidate for the gap; ``known`` says that the completed fact is one of the facts the model knows."""
+
+    name: str
+    label: str
+    probability: float
+    score: float
+    known: bool
+
+
+@dataclass(frozen=True)
+class Prediction(_Result):
+    """The best answers to a query with one gap, best first.
+
+    ``calibrated`` says that the probabilities were fitted to facts the model has not learned from.
+    """
+
+    query: str
+    position: str
+    answers: Sequence[Answer]
+    notes: Sequence[str] = ()
+    calibrated: bool = False
+
+
+@dataclass(frozen=True)
+class FilledElement:
+    """What a completion puts into one gap; ``position`` is that of the gap in the query."""
+
+    position: str
+    name: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Completion:
+    """A whole fact made of a query with several gaps; ``score`` is the logarithm of its joint probability."""
+
+    fact: str
+    elements: Sequence[FilledElement]
+    probability: float
+    score: float
+    known: bool
+
+
+@dataclass(frozen=True)
+class Completions(_Result):
+    """The best completions of a query with several gaps, best first."""
+
+    query: str
+    positions: Sequence[str]
+    answers: Sequence[Completion]
+    notes: Sequence[str] = ()
+    calibrated: bool = False
+    experimental: bool = True
+
+
+@dataclass(frozen=True)
+class ElementPlausibility:
+    """How well one element fits the rest of its fact; ``rank`` is filtered, 1 is the best."""
+
+    position: str
+    name: str
+    label: str
+    rank: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class Plausibility(_Result):
+    """How plausible a fact is, from 0 to 1, and its elements, least plausible first."""
+
+    fact: str
+    plausibility: float
+    known: bool
+    elements: Sequence[ElementPlausibility]
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A qualifier that a fact may lack."""
+
+    attribute: str
+    attribute_label: str
+    value: str
+    value_label: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class Suggestions(_Result):
+    """Qualifiers that a fact may lack, most probable first."""
+
+    fact: str
+    suggestions: Sequence[Suggestion]
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one known element, or qualifier, adds to the score of the answer: ``score - score_without``."""
+
+    position: str
+    name: str
+    label: str
+    probability_without: float
+    score_without: float
+    contribution: float
+
+
+@dataclass(frozen=True)
+class SupportingFact:
+    """A fact the model learned from that poses a similar question; ``answer`` is the answer it gives."""
+
+    fact: str
+    answer: str
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Attention:
+    """How much the element at ``source`` looks at the one at ``target``; ``type`` is that of the edge between them."""
+
+    source: str
+    target: str
+    type: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class Explanation(_Result):
+    """Why a model gives an answer: what adds to its score, which facts are similar, where attention goes."""
+
+    fact: str
+    position: str
+    answer: str
+    label: str
+    probability: float
+    score: float
+    rank: float
+    contributions: Sequence[Contribution]
+    supporting: Sequence[SupportingFact]
+    attention: Sequence[Attention]
+    notes: Sequence[str] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, where attention goes ``from`` one position ``to`` another."""
+        attention = [
+            {"from": one.source, "to": one.target, "type": one.type, "weight": one.weight} for one in self.attention
+        ]
+        return {**super().as_dict(), "attention": attention}
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """An entity or relation whose vector points the same way."""
+
+    name: str
+    label: str
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Neighbours(_Result):
+    """The most similar names of the same kind, nearest first."""
+
+    name: str
+    label: str
+    kind: Kind
+    neighbours: Sequence[Neighbour]
+
+
+@dataclass(frozen=True)
+class Found(_Result):
+    """A name that a search found."""
+
+    name: str
+    label: str
+    kind: Kind

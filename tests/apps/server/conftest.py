@@ -1,0 +1,38 @@
+"""A small model of the embedded dataset, trained once, and a server for it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from apps.server.running import Served, serving
+from runs.small import small_run
+
+from nary.data.load import load
+from nary.runs import Run, load_run
+
+SCRIPT = "<script>alert('Ada')</script>"
+"""The label of Ada Yonath in these tests."""
+
+
+@pytest.fixture(scope="session")
+def nobel_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run folder of a model that has learned a little."""
+    folder = tmp_path_factory.mktemp("served") / "run"
+    data = load("nobel")
+    labelled = replace(data, vocabulary=replace(data.vocabulary, labels={"Ada Yonath": SCRIPT}))
+    small_run(folder, dataset=labelled, training__epochs=1, training__batch=256)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def nobel_run(nobel_folder: Path) -> Run:
+    """The same model in this process."""
+    return load_run(nobel_folder)
+
+
+@pytest.fixture(scope="session")
+def served(nobel_folder: Path) -> Iterator[Served]:
+    """A server for the model, shared by all tests that leave it as it is."""
+    with serving(nobel_folder) as running:
+        yield running

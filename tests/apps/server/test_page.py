@@ -1,0 +1,435 @@
+"""The explorer page in a real browser, on a small model with labels that try to be markup."""
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from apps.server.browser import DESKTOP, PHONE, Page, browser
+from apps.server.running import client_of, nary_process, serving
+from runs.small import dataset_of, small_run
+from selenium.webdriver.common.keys import Keys
+
+from nary.facts import Fact
+
+pytestmark = pytest.mark.browser
+
+SCRIPT = "<script>window.hacked = 1</script>"
+IMAGE = '<img src="x" onerror="window.hacked = 1">'
+LABELS = {"Q7": IMAGE, "Q8": "Łódź & more", "P9": "<b>spouse</b>"}
+QUESTION = "Marie Curie | award received | ? | point in time: 1903"
+FACT = "Marie Curie | award received | Nobel Prize in Physics | point in time: 1903"
+
+
+def _facts() -> list[Fact]:
+    people = ["Marie Curie", "Pierre Curie", "Henri Becquerel", "Albert Einstein", "Niels Bohr", SCRIPT]
+    years = ["1903", "1903", "1903", "1921", "1922", "1911"]
+    places = ["Warsaw", "Paris", "Paris", "Ulm", "Copenhagen", "Q8"]
+    facts = []
+    for person, year, place in zip(people, years, places, strict=True):
+        facts.append(Fact(person, "born in", place))
+        facts.append(Fact(person, "award received", "Nobel Prize in Physics", [("point in time", year)]))
+        facts.append(Fact(person, "award received", "Copley Medal", [("point in time", year), ("prize share", "1/2")]))
+    return [*facts, Fact(SCRIPT, "P9", "Q7")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("page") / "run"
+    facts = _facts()
+    data = dataset_of(train=facts, valid=facts[:6], test=facts[1:4])
+    data = replace(data, vocabulary=replace(data.vocabulary, labels=LABELS))
+    small_run(folder, dataset=data, training__epochs=60, model__width=32)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shared_page(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with browser(tmp_path_factory.mktemp("profile")) as driver, serving(folder) as served:
+        yield Page(driver, served.url)
+
+
+@pytest.fixture
+def page(shared_page: Page) -> Iterator[Page]:
+    """The page, on a desktop in the light; afterwards nothing has run that should not, nor failed."""
+    shared_page.resize(DESKTOP)
+    shared_page.prefer(color_scheme="light")
+    shared_page.complaints()
+    yield shared_page
+    assert not shared_page.run("return window.hacked")
+    # What the server refuses is reported as coming from the network; the tests that make it refuse expect that.
+    assert [one for one in shared_page.complaints() if one["source"] != "network"] == []
+
+
+def test_nothing_reads_markup_and_nothing_comes_from_elsewhere() -> None:
+    for file in files("nary.apps").joinpath("page").iterdir():
+        text = file.read_text().replace("http://www.w3.org/2000/svg", "")
+        assert not re.search(r"(inner|outer|Adjacent|parse|set)HTML|document\.write|DOMParser|\beval\b|https?://", text)
+
+
+def test_an_example_and_not_a_word_on_the_console(page: Page) -> None:
+    page.open()
+    page.one(".example").click()
+    page.settle()
+    assert page.texts(".answers .answer")
+    page.one(".answer").click()
+    page.settle()
+    assert page.complaints() == []
+
+
+def test_composing_a_fact_from_its_fields(page: Page) -> None:
+    page.open()
+    page.choose("subject", "Marie")
+    page.choose("relation", "award")
+    assert page.line() == "Marie Curie | award received | ?"
+    page.button("Add a qualifier").click()
+    page.choose("new attribute", "point")
+    page.choose("new value", "1903")
+    assert page.line() == QUESTION
+    assert (page.value("attribute 1"), page.value("value 1")) == ("point in time", "1903")
+    assert page.one("#answers-title").text == "Which object?"
+    vertices = {one.get_attribute("data-position"): one for one in page.all(".vertex")}
+    assert set(vertices) == {"subject", "relation", "object", "attribute 1", "value 1"}
+    assert "gap" in str(vertices["object"].get_attribute("class"))
+    for look in ("stroke", "stroke-dasharray"):
+        assert len({edge.value_of_css_property(look) for edge in page.all(".canvas .edge")}) == 4
+    page.one('[aria-label="Remove qualifier 1"]').click()
+    page.until(lambda: page.line() == "Marie Curie | award received | ?")
+
+
+def test_the_line_and_the_fields_are_in_step(page: Page) -> None:
+    page.open()
+    page.one("#one-line").send_keys("marie curie | born in | ?")
+    page.until(lambda: page.value("subject") == "Marie Curie", "a name in another case is the model's name")
+    assert page.line() == "marie curie | born in | ?"  # nobody's writing is changed under their hands
+    page.one("#one-line").send_keys(Keys.ENTER)
+    page.until(lambda: page.line() == "Marie Curie | born in | ?")
+    page.one('[aria-label="Ask for the relation"]').click()
+    page.until(lambda: page.line() == "Marie Curie | ? | ?")
+
+
+def test_an_answer_is_put_in_judged_and_explained(page: Page) -> None:
+    page.open(QUESTION)
+    numbers = [float(text.strip("<%")) for text in page.texts(".answers .number")]
+    assert numbers == sorted(numbers, reverse=True)
+    assert len(numbers) == 10
+    best = page.one(".answers .answer")
+    assert best.text.split("\n")[:2] == ["Nobel Prize in Physics", "known"]
+    best.click()
+    page.settle()
+    assert page.line() == FACT
+    assert "known fact" in page.one("#answers .summary").text
+    assert len(page.all(".elements li")) == len(page.all(".vertex")) == 5
+    assert "Nobel Prize in Physics as object" in page.one("#why").text
+    assert {text[0] for text in page.texts("#why .contributions .number")} <= {"+", "−"}
+    assert page.texts("#why .facts .fact")
+    assert len({edge.get_attribute("stroke-width") for edge in page.all(".canvas .edge")}) > 1
+
+
+def test_the_element_that_fits_least_is_marked(page: Page) -> None:
+    page.open("Marie Curie | born in | Nobel Prize in Physics")
+    assert page.texts(".elements .badge") == ["fits least"]
+    odd = page.one(".elements .odd .chip").text
+    assert [one.get_attribute("data-position") for one in page.all(".vertex.odd")] == [odd]
+    page.open(FACT)
+    assert not page.all(".elements .badge")
+
+
+def test_an_element_is_asked_for_from_the_graph_and_from_the_list(page: Page) -> None:
+    page.open(FACT)
+    assert not page.all("#why")
+    page.one('.vertex[data-position="value 1"]').click()
+    page.until(lambda: page.line().endswith("point in time: ?"))
+    page.open(FACT)
+    next(one for one in page.all(".elements .answer") if one.text.startswith("subject")).click()
+    page.until(lambda: page.line().startswith("? | award received"))
+
+
+def test_why_for_any_element(page: Page) -> None:
+    page.open(FACT)
+    page.one('[aria-label="Why 1903 as value 1"]').click()
+    page.until(lambda: "1903 as value 1" in page.one("#why").text)
+    page.settle()
+    assert "why=value+1" in page.driver.current_url
+    assert page.run("return document.activeElement.getAttribute('aria-label')") == "Why 1903 as value 1"
+
+
+def test_all_answers_only_new_ones_only_known_ones(page: Page) -> None:
+    page.open("Marie Curie | born in | ?")
+    page.one(".filter label:nth-of-type(3)").click()
+    page.until(lambda: page.texts(".answers .answer .badge") == ["known"])
+    assert [text.split("\n")[0] for text in page.texts(".answers .answer")] == ["Warsaw"]
+    page.one(".filter label:nth-of-type(2)").click()
+    page.until(lambda: len(page.all(".answers .answer")) == 10)
+    assert page.texts(".answers .badge") == []
+
+
+def test_a_suggested_qualifier_is_added(page: Page) -> None:
+    page.open("Marie Curie | award received | Copley Medal")
+    suggested = page.one(".suggestion")
+    attribute, value = (suggested.text.split("\n")[i].removeprefix("+ ") for i in (0, 1))
+    suggested.click()
+    page.until(lambda: page.line() == f"Marie Curie | award received | Copley Medal | {attribute}: {value}")
+
+
+def test_what_is_known_about_an_entity(page: Page) -> None:
+    page.open("Marie Curie | born in | ?")
+    assert "Marie Curie | born in | Warsaw" in page.texts("#about .fact")
+    similar = page.one("#about .chips:last-child button")
+    name = similar.text
+    similar.click()
+    page.until(lambda: page.value("subject") == name)
+    page.one("#about .fact").click()
+    page.until(lambda: "?" not in page.line())
+
+
+def test_from_the_start_to_an_explained_answer_by_keyboard_alone(page: Page) -> None:
+    page.open()
+
+    def press(*keys: str) -> None:
+        page.driver.switch_to.active_element.send_keys(*keys)
+
+    def tab_to(selector: str) -> None:
+        for _ in range(40):
+            if page.run("return document.activeElement.matches(arguments[0])", selector):
+                return
+            press(Keys.TAB)
+        pytest.fail(f"the tab key does not lead to {selector}")
+
+    def pick(name: str, typed: str) -> None:
+        tab_to(f'[aria-label="{name}"]')
+        press(typed)
+        page.until(lambda: all(typed.lower() in one.lower() for one in page.texts('[role="option"]')))
+        page.one('[role="option"]')
+        press(Keys.ARROW_DOWN)
+        active = page.driver.switch_to.active_element.get_attribute("aria-activedescendant")
+        assert page.one(f"#{active}").get_attribute("aria-selected") == "true"
+        press(Keys.ENTER)
+        page.settle()
+
+    pick("subject", "marie")
+    pick("relation", "born")
+    tab_to(".answers button")
+    press(Keys.ARROW_DOWN)
+    second = page.driver.switch_to.active_element.text.split("\n")[0]
+    press(Keys.ENTER)
+    page.until(lambda: page.line() == f"Marie Curie | born in | {second}")
+    page.settle()
+    assert f"{second} as object" in page.one("#why").text
+    tab_to('.vertex[data-position="subject"]')
+    press(Keys.ENTER)
+    page.until(lambda: page.line() == f"? | born in | {second}")
+
+
+def test_escape_closes_the_names_then_takes_back_what_was_typed(page: Page) -> None:
+    page.open(QUESTION)
+    field = page.field("subject")
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys("Bohr")
+    page.until(lambda: page.texts('[role="option"]') == ["Niels Bohr"])
+    field.send_keys(Keys.ESCAPE)
+    assert not page.all('[role="option"]')
+    assert page.value("subject") == "Bohr"
+    field.send_keys(Keys.ESCAPE)
+    assert page.value("subject") == "Marie Curie"
+    assert page.line() == QUESTION
+
+
+def test_labels_are_text_and_never_markup(page: Page) -> None:
+    page.open()
+    page.choose("subject", "<script>")
+    page.choose("relation", "spouse")
+    assert page.value("relation") == "<b>spouse</b>"
+    assert page.line() == f"{SCRIPT} | P9 | ?"
+    page.one(".filter label:nth-of-type(3)").click()
+    page.until(lambda: page.texts(".answers .label") == [f"{IMAGE}\nknown"])
+    page.one(".answer").click()
+    page.settle()
+    for role, label in (("subject", SCRIPT), ("object", IMAGE)):
+        assert label in page.run(f"return document.querySelector('.vertex.{role} title').textContent")
+    assert IMAGE in page.one(".elements").text
+    assert SCRIPT in page.one("#about").text
+    assert page.value("object") == IMAGE
+    assert page.run("return document.querySelectorAll('main img, main script, main b').length") == 0
+
+
+def test_a_name_that_nobody_knows(page: Page) -> None:
+    page.open()
+    field = page.field("subject")
+    field.send_keys("Mary Curie", Keys.TAB)
+    page.until(lambda: page.all(".problem"))
+    assert "Nothing is known as “Mary Curie”" in page.one("#mistake").text
+    assert "wrong" in str(page.one(".combobox.subject").get_attribute("class"))
+    page.button("Marie Curie").click()
+    page.until(lambda: page.value("subject") == "Marie Curie")
+    page.settle()
+    assert not page.all(".problem")
+    assert page.texts(".answers .answer")
+
+
+def test_a_line_that_is_no_fact(page: Page) -> None:
+    page.open()
+    page.one("#one-line").send_keys("Marie Curie | born in", Keys.ENTER)
+    page.until(lambda: page.all("#mistake .problem"))
+    assert "2 of the three parts" in page.one("#mistake").text
+    assert "Write subject | relation | object" in page.one("#mistake").text
+
+
+def test_several_gaps_are_completed_together(page: Page) -> None:
+    page.open("Marie Curie | ? | ?")
+    assert "experimental" in page.one("#answers").text
+    assert not page.all(".filter")
+    first = page.one(".answers .answer")
+    assert {"relation", "object"} <= set(page.texts(".answers li:first-child .chip"))
+    first.click()
+    page.until(lambda: "?" not in page.line())
+
+
+def test_a_link_brings_the_state_and_back_and_forward_work(page: Page) -> None:
+    page.open(FACT, why="object")
+    page.until(lambda: "as object" in page.one("#why").text)
+    page.open("Marie Curie | born in | ?", known="only")
+    assert page.texts(".answers .badge") == ["known"]
+    page.one(".answers .answer").click()
+    page.until(lambda: page.line() == "Marie Curie | born in | Warsaw")
+    page.driver.back()
+    page.until(lambda: page.line() == "Marie Curie | born in | ?")
+    page.settle()
+    assert page.texts(".answers .badge") == ["known"]
+    page.driver.forward()
+    page.until(lambda: page.line() == "Marie Curie | born in | Warsaw")
+    page.one(".brand").click()
+    page.until(lambda: page.all(".example"))
+    page.driver.back()
+    page.until(lambda: page.value("object") == "Warsaw")
+
+
+def test_an_old_answer_never_covers_a_new_one(page: Page) -> None:
+    page.open()
+    page.run("""
+        const sent = window.fetch;
+        window.fetch = async (address, options) => {
+          const answer = await sent(address, { ...options, signal: null });  // not even aborted
+          if (String(options.body).includes("Marie")) await new Promise((done) => setTimeout(done, 600));
+          return answer;
+        };""")
+    line = page.one("#one-line")
+    line.send_keys("Marie Curie | born in | ?", Keys.ENTER)
+    line.send_keys(Keys.CONTROL, "a")
+    line.send_keys("Niels Bohr | born in | ?", Keys.ENTER)
+    page.until(lambda: page.value("subject") == "Niels Bohr")
+    time.sleep(1)
+    assert page.value("subject") == "Niels Bohr"
+    assert page.texts("#about .chips:first-child button") == ["Niels Bohr"]
+
+
+def test_dark_as_the_system_says_or_as_one_likes(page: Page) -> None:
+    page.open()
+
+    def lightness() -> int:
+        colour = page.run("return getComputedStyle(document.body).backgroundColor")
+        return sum(map(int, re.findall(r"\d+", colour)[:3]))
+
+    assert lightness() > 600
+    page.prefer(color_scheme="dark")
+    page.until(lambda: lightness() < 150)
+    page.button("Light mode").click()
+    assert lightness() > 600
+    page.open()
+    assert lightness() > 600
+    page.button("Dark mode").click()
+    assert lightness() < 150
+
+
+CONTRASTS = """
+const channel = (c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+const light = (colour) => {
+  const [r, g, b] = numbers(colour).map(channel);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const ground = (element) => {
+  const vertex = element.closest(".vertex");
+  if (vertex) return getComputedStyle(vertex.querySelector("rect")).fill;
+  for (let at = element; at; at = at.parentElement) {
+    const colour = getComputedStyle(at).backgroundColor;
+    if (numbers(colour)[3] !== 0) return colour;
+  }
+};
+const poor = [];
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) {
+  const element = walker.currentNode.parentElement;
+  if (!walker.currentNode.data.trim() || !element.checkVisibility({ visibilityProperty: true })) continue;
+  if (["SCRIPT", "NOSCRIPT", "title"].includes(element.tagName)) continue;
+  const style = getComputedStyle(element);
+  const pair = [light(element.closest("svg") ? style.fill : style.color), light(ground(element))].sort((a, b) => b - a);
+  const contrast = (pair[0] + 0.05) / (pair[1] + 0.05);
+  if (contrast < 4.5) poor.push([walker.currentNode.data, contrast.toFixed(2)]);
+}
+return poor;
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(page: Page, scheme: str) -> None:
+    page.prefer(color_scheme=scheme, reduced_motion="reduce")
+    page.open()
+    assert page.run(CONTRASTS) == []
+    page.open(FACT, why="object")
+    assert page.run(CONTRASTS) == []
+    page.open("Mary Curie | award received | ?")
+    page.until(lambda: page.all(".problem"))
+    assert page.run(CONTRASTS) == []
+
+
+def test_a_phone_never_scrolls_sideways(page: Page) -> None:
+    page.resize(PHONE)
+    for fact, state in [(None, {}), (QUESTION, {}), (FACT, {"why": "object"}), ("Marie Curie | ? | ?", {})]:
+        page.open(fact, **state)
+        assert page.run("return document.documentElement.scrollWidth") == PHONE[0]
+    page.field("subject").click()
+    page.until(lambda: page.all('[role="option"]'))
+    assert page.run("return document.documentElement.scrollWidth") == PHONE[0]
+
+
+def test_many_qualifiers_still_fit_a_phone(page: Page) -> None:
+    page.resize(PHONE)
+    page.open(FACT + "".join(f" | prize share: {year}" for year in range(1, 41)))
+    assert len(page.all(".vertex")) == 85
+    assert min(one.rect["width"] for one in page.all(".vertex rect")) > 60
+    assert page.run("return document.documentElement.scrollWidth") == PHONE[0]
+
+
+def test_little_moves_for_those_who_want_it_so(page: Page) -> None:
+    moves = "return getComputedStyle(document.querySelector('.bar .inside')).transitionDuration"
+    page.open(QUESTION)
+    assert page.run(moves) != "0s"
+    page.prefer(reduced_motion="reduce")
+    assert page.run(moves) == "0s"
+
+
+def test_a_server_with_a_token_goes_and_comes_back(shared_page: Page, folder: Path) -> None:
+    with nary_process("serve", folder, "--port", 0, NARY_TOKEN="secret") as process, client_of(process) as served:
+        page = Page(shared_page.driver, served.url)
+        page.driver.get(served.url)
+        page.one("#token-input").send_keys("wrong", Keys.ENTER)
+        page.until(lambda: "not accepted" in page.one("#token").text)
+        page.one("#token-input").send_keys("secret", Keys.ENTER)
+        page.until(lambda: page.all(".example"))
+        page.open(QUESTION)  # the tab remembers
+        assert page.texts(".answers .answer")
+        process.kill()
+        process.wait()
+        page.one('.vertex[data-position="subject"]').click()
+        page.until(lambda: "does not answer" in page.one("#banner").text)
+    port = served.url.rstrip("/").rpartition(":")[2]
+    with nary_process("serve", folder, "--port", port, NARY_TOKEN="secret") as process, client_of(process):
+        page.until(lambda: not page.all("#banner"), "the banner goes")
+        page.until(lambda: page.line().startswith("? | award received"), "what was asked is asked again")
+        page.settle()
+        assert page.texts(".answers .answer")
+    assert [one for one in page.complaints() if one["source"] != "network"] == []

@@ -1,0 +1,48 @@
+"""Whatever a client makes of the description of the API, it gets an answer that the description promises."""
+
+from collections import Counter
+
+import pytest
+import schemathesis
+from apps.server.running import Served
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi import checks
+
+POST = ("predict", "score", "suggest", "explain", "graph")
+GET = ("similar", "search", "facts", "examples", "model")
+CHECKS = [
+    not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
+]
+
+
+@pytest.mark.parametrize("name", [*POST, *GET])
+def test_the_server_keeps_to_its_description(served: Served, name: str) -> None:
+    described = schemathesis.openapi.from_url(f"{served.url}openapi.json")
+    operation = described[f"/api/{name}"]["POST" if name in POST else "GET"]
+    examples = operation.get_strategies_from_examples()
+    random = [operation.as_strategy(generation_mode=mode) for mode in GenerationMode]
+    seen: Counter[int] = Counter()
+
+    @given(st.one_of(*examples, *random))
+    @settings(max_examples=30, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    def ask(case: schemathesis.Case) -> None:
+        seen[case.call_and_validate(checks=CHECKS).status_code] += 1
+
+    ask()
+    assert seen[200], "no request succeeded, so answers were not compared with their description"
+
+
+def test_every_endpoint_is_described_in_words(served: Served) -> None:
+    paths = served.get("/openapi.json").json()["paths"]
+    assert set(paths) == {"/health", *(f"/api/{name}" for name in (*POST, *GET))}
+    for operations in paths.values():
+        for operation in operations.values():
+            assert operation["summary"]
+            assert operation["description"]
+            assert operation["responses"]["200"]["content"]["application/json"]["schema"]

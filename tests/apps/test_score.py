@@ -1,0 +1,82 @@
+"""``nary score``: the least plausible facts first, for people and for machines."""
+
+import json
+from pathlib import Path
+
+import pytest
+from apps.command import Nary
+from runs.small import small_data, small_run
+
+from nary.data.writing import write
+from nary.runs import Run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return small_run(tmp_path_factory.mktemp("trained") / "run", dataset=small_data(100))
+
+
+@pytest.fixture(scope="module")
+def facts(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("facts") / "facts.jsonl"
+    write(run.dataset, path)
+    return path
+
+
+def test_json_lines_in_the_order_of_the_facts(nary: Nary, run: Run, facts: Path) -> None:
+    found = nary("score", run.folder, facts, "--split", "test", "--json")
+    assert found.code == 0, found.err
+    lines = [json.loads(line) for line in found.out.splitlines()]
+    assert [line["fact"] for line in lines] == [str(f) for f in run.dataset.test.facts(run.dataset.vocabulary)]
+    assert lines == [json.loads(json.dumps(one.as_dict())) for one in run.predictor.score_table(run.dataset.test)]
+    everything = nary("score", run.folder, facts, "--json").out.splitlines()
+    assert len(everything) == len(run.dataset.facts)
+
+
+def test_the_worst(nary: Nary, run: Run, facts: Path) -> None:
+    found = [json.loads(line) for line in nary("score", run.folder, facts, "--worst", 3, "--json").out.splitlines()]
+    every = sorted(one.plausibility for one in run.predictor.score_table(run.dataset.facts))
+    assert [one["plausibility"] for one in found] == pytest.approx(every[:3])
+    shown = nary("score", run.folder, facts, "--worst", 3).out
+    assert f"The 3 least plausible of {len(run.dataset.facts)} facts" in shown
+    assert shown.count("\n") == 5  # a title, a header and three facts
+    for one in found:
+        assert one["fact"] in shown
+        assert f"{one['elements'][0]['position']}: {one['elements'][0]['name']}" in shown
+    assert nary("score", run.folder, facts).out.count("\n") == 12
+
+
+def test_what_was_expected_there_is_the_best_answer(nary: Nary, run: Run) -> None:
+    fact = next(run.dataset.test.facts(run.dataset.vocabulary))
+    (scored,) = run.score([fact])
+    odd = scored.elements[0]
+    position = next(position for position in fact.elements() if str(position) == odd.position)
+    best = run.predict_many([fact.query(position)], k=1)[0].answers[0]
+    shown = nary("score", run.folder, str(fact).upper()).out  # as a fact on the command line, in any case
+    assert str(fact) in shown
+    assert ("itself" if best.name == odd.name else f"{best.label} ({best.probability:.1%})") in shown
+
+
+def test_facts_with_unknown_names_are_left_out_with_a_note(nary: Nary, run: Run, tmp_path: Path) -> None:
+    fact = next(run.dataset.test.facts(run.dataset.vocabulary))
+    path = tmp_path / "facts.tsv"
+    path.write_text(f"{fact.subject}\t{fact.relation}\t{fact.object}\nNobody\t{fact.relation}\t{fact.object}\n")
+    found = nary("score", run.folder, path, "--json")
+    assert found.code == 0
+    assert len(found.out.splitlines()) == 1
+    assert "1 facts are left out" in found.err
+    assert "'Nobody'" in found.err
+
+
+def test_mistakes(nary: Nary, run: Run, facts: Path) -> None:
+    names = run.dataset.vocabulary
+    for arguments, message in (
+        ([f"Nobody | {names.relations[0]} | {names.entities[0]}"], "unknown entity 'Nobody'"),
+        ([f"{names.entities[0]} | {names.relations[0]} | ?"], "has a gap"),
+        (["nothing-like-it"], "no dataset is called"),
+        ([facts, "--worst", "0"], "--worst 0"),
+        ([facts, "--split", "context"], "no context split"),
+    ):
+        found = nary("score", run.folder, *arguments, "--json")
+        assert found.code == 2
+        assert message in found.error["message"]

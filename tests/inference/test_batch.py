@@ -1,0 +1,183 @@
+"""File to file: a line a query, in order; it can be stopped anywhere and goes on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inference.memory import remembering
+from runs.small import dataset_of
+
+from nary.errors import DataError, FactError, NaryError, OutputError
+from nary.facts import GAP, Fact, Query
+from nary.inference import batch
+from nary.inference.batch import Job, predict_file
+from nary.inference.lines import query_on
+
+FACTS = [
+    Fact("Ada", "likes", "Ben"),
+    Fact("Cy", "likes", "Ben"),
+    Fact("Dee", "likes", "Ada", [("since", "1900")]),
+]
+PREDICTOR = remembering(dataset_of(train=FACTS))
+QUERIES = [
+    '{"subject": "Ada", "relation": "likes", "object": "?"}',
+    "Dee | likes | Ada | since: ?",
+    "",
+    "? | likes | ?",
+    '{"subject": "dee", "relation": "?", "object": "Ada", "qualifiers": [["since", "1900"]], "split": "test"}',
+    "? | likes | Ben",
+]
+ANSWERED = 5
+
+
+@pytest.fixture(autouse=True)
+def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "_BATCH", 2)
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    (tmp_path / "in.jsonl").write_text("\n".join(QUERIES))
+    return Job(tmp_path / "in.jsonl", tmp_path / "out.jsonl", k=2)
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_line_a_query_in_their_order(job: Job) -> None:
+    seen: list[tuple[int, int | None]] = []
+    done = predict_file(PREDICTOR, job, lambda done, total: seen.append((done, total)))
+    assert (done.written, done.before, done.errors, done.total) == (ANSWERED, 0, 0, ANSWERED)
+    assert seen == [(0, 5), (2, 5), (4, 5), (5, 5)]
+    found = _read(job.out)
+    queries = [query_on(line) for line in QUERIES if line]
+    assert found == [PREDICTOR.predict(query, 2).as_dict() for query in queries]
+    assert [one["query"] for one in found[1:4]] == [
+        "Dee | likes | Ada | since: ?",
+        "? | likes | ?",
+        "Dee | ? | Ada | since: 1900",
+    ]
+
+
+def test_wherever_it_was_stopped_it_goes_on_to_the_same_file(job: Job) -> None:
+    predict_file(PREDICTOR, job)
+    whole = job.out.read_bytes()
+    ends = [place + 1 for place, byte in enumerate(whole) if byte == ord("\n")]
+    for length in {0, 1, *range(5, len(whole), 211), *ends, *(end - 1 for end in ends)}:
+        job.out.write_bytes(whole[:length])
+        done = predict_file(PREDICTOR, job)
+        assert job.out.read_bytes() == whole
+        assert done.before == whole[:length].count(b"\n")
+        assert done.total == ANSWERED
+
+
+def test_answers_are_written_as_they_are_found(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    predict_file(PREDICTOR, job, lambda done, total: seen.append(len(_read(job.out)) if job.out.exists() else 0))
+    assert seen == [0, 2, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"some notes",
+        b"some notes\n",
+        b'{"query":"Ben | likes | ?"}\n',
+        b'{"line":1}\n',
+        b"[]\n",
+        b'{"query":"? | likes | Ben"}\n' * 6,
+        b'{"query":"Ada | likes | ?"}\nsome notes',
+    ],
+)
+def test_another_file_is_not_touched(job: Job, content: bytes) -> None:
+    job.out.write_bytes(content)
+    with pytest.raises(OutputError, match=r"holds something else than answers to .*in\.jsonl"):
+        predict_file(PREDICTOR, job)
+    assert job.out.read_bytes() == content
+
+
+BAD = ["Ada | likes | ?", "Ada | likes", "Zoe | likes | ?", "? | likes | Ben"]
+
+
+def test_a_bad_line_stops_and_nothing_is_lost(job: Job) -> None:
+    job.queries.write_text("\n".join(BAD))
+    with pytest.raises(FactError, match="2 of the three parts") as caught:
+        predict_file(PREDICTOR, job)
+    assert (caught.value.file, caught.value.line) == (str(job.queries), 2)
+    assert [one["query"] for one in _read(job.out)] == BAD[:1]
+    job.queries.write_text("\n".join([BAD[0], "Cy | likes | ?", *BAD[2:]]))
+    with pytest.raises(DataError, match="unknown entity 'Zoe'") as unknown:
+        predict_file(PREDICTOR, job)
+    assert unknown.value.line == 3
+    assert [one["query"] for one in _read(job.out)] == [BAD[0], "Cy | likes | ?"]
+
+
+def test_bad_lines_are_reported_in_their_places_on_request(job: Job) -> None:
+    job.queries.write_text("\n".join([*BAD, "Ada | likes | Ben", '{"subject": 1}', "{]"]))
+    skipping = Job(job.queries, job.out, skip=True)
+    done = predict_file(PREDICTOR, skipping)
+    assert (done.written, done.errors) == (7, 5)
+    found = _read(job.out)
+    assert [one.get("line") for one in found] == [None, 2, 3, None, 5, 6, 7]
+    assert found[2]["error"]["message"] == "unknown entity 'Zoe'"
+    whole = job.out.read_bytes()
+    for lines in range(7):
+        job.out.write_bytes(b"".join(whole.splitlines(keepends=True)[:lines]))
+        assert predict_file(PREDICTOR, skipping).before == lines
+        assert job.out.read_bytes() == whole
+
+
+def test_what_cannot_be_opened(job: Job, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be opened"):
+        predict_file(PREDICTOR, Job(tmp_path / "none", job.out))
+    for out in (tmp_path, tmp_path / "none" / "out.jsonl"):
+        with pytest.raises(OutputError, match="cannot write"):
+            predict_file(PREDICTOR, Job(job.queries, out))
+    assert not job.out.exists()
+
+
+def test_no_queries(job: Job) -> None:
+    job.queries.write_text("\n\n")
+    assert predict_file(PREDICTOR, job).total == 0
+    assert job.out.read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "query"),
+    [
+        ('{"subject": "?", "relation": "r", "object": "o"}', Query(GAP, "r", "o")),
+        (
+            '{"subject": "s", "relation": "r", "object": "o", "qualifiers": [["?", "?"]]}',
+            Query("s", "r", "o", [(GAP, GAP)]),
+        ),
+        ("s | r | ? | a: v", Query("s", "r", GAP, [("a", "v")])),
+        (' {"object": "?", "relation": "r", "subject": "s"}', Query("s", "r", GAP)),
+    ],
+)
+def test_a_query_on_a_line(line: str, query: Query) -> None:
+    assert query_on(line) == query
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"subject": "?"}', "no 'relation'"),
+        ('{"subject": "s", "relation": "r", "object": "o"}', "no gap"),
+        ('{"subject": "?", "relation": "r", "object": "o", "qualifier": []}', "unknown key 'qualifier'"),
+        ('{"subject": "?", "relation": "r", "object": "o", "qualifiers": {}}', "no list of"),
+        ('{"subject": "?", "relation": "r", "object": "o", "qualifiers": [["a"]]}', "no list of"),
+        ('{"subject": "?", "relation": "r", "object": ["o"]}', "a label is a string"),
+        ('{"subject": "?", "relation": "r", "object": null}', "a label is a string"),
+        ('{"subject": "?", "subject": "s", "relation": "r", "object": "o"}', "occurs twice"),
+        ('{"subject": "?", "relation": "", "object": "o"}', "empty"),
+        ("{" * 100_000, "not JSON"),
+        ("s | r | o", "no gap"),
+        ("[]", "1 of the three parts"),
+    ],
+)
+def test_what_is_no_query(line: str, message: str) -> None:
+    with pytest.raises(NaryError, match=message) as caught:
+        query_on(line)
+    assert caught.value.exit_code == 2

@@ -1,0 +1,113 @@
+"""The model card: true to the folder, equal for equal models, and only text where names stand."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from runs.small import dataset_of, small_data, small_run
+
+from nary.data.dataset import Dataset
+from nary.facts import Fact, Vocabulary
+from nary.inference.card import escaped
+from nary.runs import Run, load_run
+
+MARKS = r"\`*_{}[]<>()#+-.!|~&$:@^="
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return small_run(tmp_path_factory.mktemp("card") / "run", training__epochs=1, training__seed=7)
+
+
+def card_of(folder: Path) -> str:
+    return (folder / "README.md").read_text("utf-8")
+
+
+def test_it_says_what_the_folder_holds(run: Run, tmp_path: Path) -> None:
+    run.save(tmp_path / "model")
+    text = card_of(tmp_path / "model")
+    assert text.startswith("# gran on generated\n")
+    for split, table in run.dataset.splits.items():
+        assert f"| {split} | {len(table)} |" in text
+    assert "20 entities, 6 relations." in text
+    assert run.dataset.fingerprint in text
+    assert f"{sum(parameter.numel() for parameter in run.model.parameters()):,} parameters" in text
+    assert "It learned from train, by this recipe:" in text
+    assert "\n    seed = 7\n" in text
+    assert "licence of the data is not known" in text
+    assert "Nothing has been evaluated yet" in text
+    assert text.count("\n## ") == 5
+
+
+def test_it_shows_the_figures_of_every_kept_report(run: Run, tmp_path: Path) -> None:
+    run.save(tmp_path / "model")
+    again = load_run(tmp_path / "model")
+    for split in ("valid", "test"):
+        again.keep(again.evaluate(split))
+    text = card_of(tmp_path / "model")
+    assert "Nothing has been evaluated yet" not in text
+    for report in again.reports:
+        figures = report.metrics["relation"]
+        shown = " | ".join(f"{figures[name]:.3f}" for name in ("mrr", "hits@1", "hits@3", "hits@10"))
+        assert f"The facts of {report.split}," in text
+        assert f"| relation | {shown} | {figures['count']} |" in text
+        assert report.protocol.describe() in text
+
+
+def test_equal_models_have_equal_cards_wherever_they_are(run: Run, tmp_path: Path) -> None:
+    run.save(tmp_path / "one")
+    load_run(tmp_path / "one").save(tmp_path / "two")
+    assert card_of(tmp_path / "one") == card_of(tmp_path / "two") == card_of((run.folder or tmp_path) / "model")
+    assert str(tmp_path) not in card_of(tmp_path / "one")
+
+
+def test_what_people_wrote_stays(run: Run, tmp_path: Path) -> None:
+    run.save(tmp_path / "model")
+    (tmp_path / "model" / "README.md").write_text("Mine.")
+    again = load_run(tmp_path / "model")
+    again.keep(again.evaluate())
+    assert card_of(tmp_path / "model") == "Mine."
+    assert [report.split for report in load_run(tmp_path / "model").reports] == ["test"]
+
+
+def test_a_model_without_a_recipe(run: Run, tmp_path: Path) -> None:
+    Run(run.dataset, run.model, run.settings).save(tmp_path / "model")
+    text = card_of(tmp_path / "model")
+    assert "How it was trained is not recorded" in text
+    assert "\n    layers = 1\n" in text
+    assert load_run(tmp_path / "model").recipe is None
+
+
+def test_names_do_nothing_but_show(tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script> | **b** `c`\n\n# Owned\u2028[x](javascript:1)"
+    facts = [Fact(f"e{i}", evil, f"e{i + 1}") for i in range(8)]
+    data = dataset_of(train=facts[:6], valid=facts[6:7], test=facts[7:])
+    small_run(tmp_path / "run", "frequency", Dataset("```\n# Bad", data.vocabulary, data.splits))
+    text = card_of(tmp_path / "run" / "model")
+    assert not re.search(r"(?<!\\)<script", text)
+    assert not re.search(r"^# (Owned|Bad)", text, re.MULTILINE)
+    outside = "\n".join(line for line in text.splitlines() if not line.startswith("    "))
+    assert len(re.findall(r"^```", outside, re.MULTILINE)) == 4
+    assert text.startswith("# frequency on \\`\\`\\` \\# Bad\n")
+    row = next(line for line in text.splitlines() if "script" in line)
+    assert len(re.findall(r"(?<!\\)\|", row)) == 3
+
+
+def test_labels_are_shown_instead_of_names_and_long_ones_are_cut(tmp_path: Path) -> None:
+    data = small_data()
+    labels = {name: f"label of {name} {'x' * 1000}" for name in data.vocabulary.relations}
+    names = Vocabulary(data.vocabulary.entities, data.vocabulary.relations, labels)
+    small_run(tmp_path / "run", "frequency", Dataset("labelled", names, data.splits))
+    assert re.search(r"\| label of relation 0\d x{50,70}… \| \d+ \|", card_of(tmp_path / "run" / "model"))
+
+
+@given(st.text())
+def test_escaped_text_is_one_line_without_marks(text: str) -> None:
+    found = escaped(text)
+    assert len(found.splitlines()) <= 1
+    bare = re.sub(r"\\(.)", "", found)
+    assert not set(bare) & set(MARKS)
+    shown = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", text)
+    assert re.sub(r"\\(.)", r"\1", found).split() == shown.split()

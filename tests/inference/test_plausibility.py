@@ -1,0 +1,99 @@
+"""Plausibility: by hand with a model whose probabilities are shares of facts, and ranks as an evaluation gives them."""
+
+import math
+
+import numpy as np
+import pytest
+from inference.memory import remembering
+from runs.small import dataset_of, small_data, small_run
+
+from nary.errors import DataError
+from nary.evaluation.protocol import Protocol
+from nary.facts import Fact, FactTable
+from nary.runs import Run
+
+TRAIN = [
+    Fact("Ada", "likes", "Ben"),
+    Fact("Ada", "likes", "Cy"),
+    Fact("Ada", "likes", "Dee"),
+    Fact("Ada", "likes", "Eve"),
+    Fact("Ben", "sees", "Ada"),
+]
+DATA = dataset_of(train=TRAIN)
+
+
+def test_one_of_several_right_answers_is_not_odd() -> None:
+    (found,) = remembering(DATA).score([TRAIN[0]])
+    # the object has a chance of 1/4, but four objects are equally good: probability times perplexity is 1
+    assert found.known
+    assert found.plausibility == pytest.approx(1, abs=1e-5)
+    chances = {element.position: element.probability for element in found.elements}
+    assert chances == pytest.approx({"subject": 1, "relation": 1, "object": 1 / 4}, abs=1e-5)
+    assert {element.rank for element in found.elements} == {1}  # the other three are known, so they are filtered
+
+
+def test_a_wrong_element_is_found() -> None:
+    (found,) = remembering(DATA).score([Fact("Ben", "sees", "Cy")])
+    assert not found.known
+    assert found.plausibility < 1e-6
+    assert found.elements[0].position == "object"
+    assert found.elements[0].name == "Cy"
+    assert found.elements[0].probability == pytest.approx(0, abs=1e-6)
+    assert found.elements[0].rank == 2.5  # Ada is known, so it is filtered; the other four are level
+    assert found.elements[0].label == "Cy"
+
+
+def test_the_json_form() -> None:
+    (found,) = remembering(DATA).score([Fact("ben", "sees", "ADA")])
+    shape = found.as_dict()
+    assert (shape["fact"], shape["known"]) == ("Ben | sees | Ada", True)
+    assert shape["plausibility"] == pytest.approx(1)
+    assert {frozenset(element) for element in shape["elements"]} == {
+        frozenset({"position", "name", "label", "rank", "probability"})
+    }
+
+
+def test_facts_keep_their_order_and_unknown_names_are_refused() -> None:
+    predictor = remembering(DATA)
+    facts = [TRAIN[4], TRAIN[0], Fact("Cy", "sees", "Ada")]
+    assert [found.fact for found in predictor.score(facts)] == [str(fact) for fact in facts]
+    assert predictor.score([]) == []
+    with pytest.raises(DataError, match="unknown entity 'Zoe'"):
+        predictor.score([Fact("Zoe", "sees", "Ada")])
+
+
+@pytest.fixture(scope="module")
+def gran(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return small_run(tmp_path_factory.mktemp("gran") / "run", dataset=small_data(200))
+
+
+def test_ranks_and_probabilities_are_those_of_evaluation_and_prediction(gran: Run) -> None:
+    table, names = gran.dataset.test, gran.dataset.vocabulary
+    _, ranks = gran.rank(protocol=Protocol(filter="order-free"))
+    found = gran.predictor.score_table(table)
+    assert all(one.known for one in found)
+    mine = sorted(element.rank for one in found for element in one.elements)
+    np.testing.assert_allclose(mine, np.sort(ranks.rank()))
+    for fact, one in zip(table.facts(names), found, strict=True):
+        assert one.fact == str(fact)
+        assert len(one.elements) == 2 * fact.arity - 1
+        assert 0 <= one.plausibility <= 1
+    fact = next(table.facts(names))
+    for element in found[0].elements:
+        at = next(position for position in fact.elements() if str(position) == element.position)
+        answers = gran.predict_many([fact.query(at)], k=10_000)[0].answers
+        assert element.probability == pytest.approx(
+            next(answer.probability for answer in answers if answer.name == element.name), abs=1e-6
+        )
+        assert not math.isnan(element.rank)
+
+
+def test_scoring_reports_how_far_it_is(gran: Run) -> None:
+    seen: list[tuple[int, int | None]] = []
+    gran.predictor.score_table(gran.dataset.test, lambda done, total: seen.append((done, total)))
+    elements = sum((2 * arity - 1) * facts for arity, facts in gran.dataset.test.arities.items())
+    assert seen[-1] == (elements, elements)
+
+
+def test_nothing_to_score(gran: Run) -> None:
+    assert gran.predictor.score_table(FactTable([])) == []
