@@ -7,6 +7,8 @@ Every error a user can cause is a :class:`NaryError`. Commands print it without 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_MANY = 10_000
+
 
 class NaryError(Exception):
     """A mistake in what Nary was given. ``message`` says what is wrong, ``hint`` what to do about it."""
@@ -78,9 +80,15 @@ class MissingExtraError(NaryError):
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint that lists the known names nearest to ``name``, or all of them when there are only a few."""
     known = list(known)
-    near = get_close_matches(name, known, n=3, cutoff=0.6)
+    near = get_close_matches(name, known if len(known) <= _MANY else _alike(name, known), n=3, cutoff=0.6)
     if near:
         return "Did you mean " + " or ".join(near) + "?"
     if len(known) <= 30:
         return "Known: " + ", ".join(known)
     return f"{len(known)} names are known; none is close."
+
+
+def _alike(name: str, known: Iterable[str]) -> list[str]:
+    """Those with the same first letter and about the same length: comparing all of very many would take seconds."""
+    first, slack = name[:1].casefold(), 2 + len(name) // 4
+    return [other for other in known if abs(len(other) - len(name)) <= slack and other[:1].casefold() == first]

@@ -5,11 +5,11 @@ an element is held against what the model is sure of. Its *fit* is its probabili
 answer, the number of candidates it hesitates between, and 1 at most. The plausibility of a fact is the product of the
 fits of its elements: 1 if nothing about it is odd.
 
-Of the definitions tried on the valid facts of nobel, with one element replaced in a fifth of them (12 draws; the share of
-replaced facts among as many least plausible ones, and the area under the ROC curve), this one finds most, if hardly more
-than the next: product of fits .76 .931; smallest fit .75 .930; smallest share of candidates no more probable .73 .922;
-geometric mean of probabilities .68 .870; smallest ratio to the most probable candidate .61 .869; smallest probability
-.57 .860; worst rank .56 .853.
+Of the definitions tried on the valid facts of nobel, with one element replaced in a fifth of them (12 draws; the share
+of replaced facts among as many least plausible ones, and the area under the ROC curve), this one finds most, if hardly
+more than the next: product of fits .76 .931; smallest fit .75 .930; smallest share of candidates no more probable .73
+.922; geometric mean of probabilities .68 .870; smallest ratio to the most probable candidate .61 .869; smallest
+probability .57 .860; worst rank .56 .853.
 """
 
 from typing import NamedTuple

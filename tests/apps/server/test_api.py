@@ -113,7 +113,7 @@ def test_graph(served: Served) -> None:
     assert [(vertex["position"], vertex["role"], vertex["name"]) for vertex in found["vertices"]] == [
         ("relation", "relation", "award received"),
         ("subject", "subject", "Marie Curie"),
-        ("object", "object", "?"),
+        ("object", "object", None),
         ("attribute 1", "attribute", "point in time"),
         ("value 1", "value", "1911"),
     ]
@@ -128,7 +128,7 @@ def test_graph(served: Served) -> None:
 
 def test_examples_can_be_asked(served: Served) -> None:
     found = served.get("/api/examples").json()["examples"]
-    positions = [one["position"] for shown in found for one in shown["elements"] if one["name"] == "?"]
+    positions = [one["position"] for shown in found for one in shown["elements"] if one["name"] is None]
     assert positions[:3] == ["object", "relation", "value 1"]
     assert len({len(shown["elements"]) for shown in found}) > 1
     for shown in found:

@@ -13,13 +13,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The graph of a fact. The server writes a gap as a question mark; here it is null. */
-export async function graph(fact, signal) {
-  const found = await post("graph", { fact }, signal);
-  const vertices = found.vertices.map((vertex) => (vertex.name === "?" ? { ...vertex, name: null } : vertex));
-  return { ...found, vertices };
-}
-
+export const graph = (fact, signal) => post("graph", { fact }, signal);
 export const predict = (fact, k, known, signal) => post("predict", { fact, k, known }, signal);
 export const score = (fact, signal) => post("score", { fact }, signal);
 export const suggest = (fact, k, signal) => post("suggest", { fact, k }, signal);

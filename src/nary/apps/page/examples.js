@@ -23,5 +23,5 @@ export function exampleList({ examples }, onOpen) {
 }
 
 function part({ role, name, label }) {
-  return h("span", { class: `chip ${role}${name === "?" ? " gap" : ""}` }, label);
+  return h("span", { class: `chip ${role}${name === null ? " gap" : ""}` }, label);
 }

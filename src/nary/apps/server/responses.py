@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from nary.apps.server.sent_facts import FactForm
-from nary.facts import Fact, Query, Vocabulary
+from nary.facts import Fact, Position, Query, Vocabulary
 from nary.facts.fact import GAP, Element, Role
 from nary.facts.graph import fact_graph
 from nary.inference.results import Contribution, Found, Plausibility, SupportingFact
@@ -16,8 +16,8 @@ class Shown(BaseModel):
 
     position: str = Field(examples=["value 1"])
     role: Role
-    name: str = Field(description="`?` where the element is missing.")
-    label: str = Field(description="The name as people read it.")
+    name: str | None = Field(description="`null` where the element is missing.")
+    label: str = Field(description="The name as people read it, or `?`.")
 
 
 class ShownFact(BaseModel):
@@ -34,13 +34,13 @@ class ShownFact(BaseModel):
 
 
 def _shown(statement: Fact | Query, vocabulary: Vocabulary) -> list[Shown]:
-    def name(element: Element) -> str:
-        return "?" if element is GAP else str(element)
+    def shown(position: Position, element: Element) -> Shown:
+        name = None if element is GAP else str(element)
+        return Shown(
+            position=str(position), role=position.role, name=name, label=vocabulary.label(name) if name else "?"
+        )
 
-    return [
-        Shown(position=str(position), role=position.role, name=name(element), label=vocabulary.label(name(element)))
-        for position, element in statement.elements().items()
-    ]
+    return [shown(position, element) for position, element in statement.elements().items()]
 
 
 class KnownFact(ShownFact):
