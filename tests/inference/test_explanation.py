@@ -155,7 +155,7 @@ def test_the_json_form(gran: Run, fact: Fact) -> None:
         *("contributions", "supporting", "attention", "notes"),
     }
     assert set(found["attention"][0]) == {"from", "to", "type", "weight"}
-    assert set(found["supporting"][0]) == {"fact", "answer", "similarity"}
+    assert set(found["supporting"][0]) == {"fact", "label", "answer", "similarity"}
     assert set(found["contributions"][0]) == {
         *("position", "name", "label", "probability_without", "score_without", "contribution")
     }

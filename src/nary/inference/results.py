@@ -143,6 +143,8 @@ class SupportingFact:
     """A fact the model learned from that poses a similar question; ``answer`` is the answer it gives."""
 
     fact: str
+    label: str
+    """The fact as people read it."""
     answer: str
     similarity: float
 

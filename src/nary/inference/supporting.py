@@ -28,10 +28,11 @@ def supporting_facts(asker: Asker, question: Question) -> tuple[list[SupportingF
     similarities = torch.nn.functional.cosine_similarity(vectors[:1], vectors[1:], dim=-1)
     best = similarities.topk(min(_SHOWN, len(alike)))
     names = asker.candidates(question.kind)
-    found = [
-        SupportingFact(str(asker.fact(alike[i].ids)), names[alike[i].answer], similarity)
-        for i, similarity in zip(best.indices.tolist(), best.values.tolist(), strict=True)
-    ]
+    found = []
+    for i, similarity in zip(best.indices.tolist(), best.values.tolist(), strict=True):
+        fact = asker.fact(alike[i].ids)
+        answer = asker.vocabulary.label(names[alike[i].answer])
+        found.append(SupportingFact(str(fact), asker.names.labelled(fact), answer, similarity))
     note = f"similar facts were looked for among the {_COMPARED:,} (of {total:,}) that share most with this one"
     return found, [note] if total > _COMPARED else []
 

@@ -49,7 +49,7 @@ def _print(found: "Explanation") -> None:
         print_table("What each element adds to its score", ["position", "element", "adds", "", "without it"], rows)
         typer.echo()
     if found.supporting:
-        facts = [[f"{one.similarity:.3f}", one.answer, one.fact] for one in found.supporting]
+        facts = [[f"{one.similarity:.3f}", one.answer, one.label] for one in found.supporting]
         print_table("Similar facts it has learned from", ["cosine", "answer", "fact"], facts)
         typer.echo()
     if found.attention:

@@ -23,11 +23,11 @@ export function why(explanation, onOpen) {
       h(
         "ul",
         { class: "facts" },
-        explanation.supporting.slice(0, FEW).map(({ fact, similarity }) =>
+        explanation.supporting.slice(0, FEW).map(({ fact, label, similarity }) =>
           h(
             "li",
             {},
-            button({ class: "fact", onclick: () => onOpen(fact) }, fact),
+            button({ class: "fact", onclick: () => onOpen(fact) }, label),
             h("span", { class: "quiet number" }, similarity.toFixed(2)),
           ),
         ),
