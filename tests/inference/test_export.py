@@ -210,7 +210,7 @@ def test_onnx_needs_the_extra(model: Model, data: Dataset, tmp_path: Path, monke
 @pytest.mark.parametrize("name", ["v.tsv", "v.parquet", "v.npy", "v.pt2", "v.onnx"])
 def test_a_model_without_vectors_says_so(name: str, tmp_path: Path) -> None:
     run: Run = small_run(tmp_path / "run", "frequency")
-    with pytest.raises(NaryError, match="frequency scores without vectors, so neither vectors nor its scores"):
+    with pytest.raises(NaryError, match="frequency has no vectors of entities and relations"):
         export(run.model, run.dataset, tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 

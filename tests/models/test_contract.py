@@ -9,7 +9,7 @@ _BY_HEART = {
     "model__width": 32,
     "model__inner": 64,
     "model__dropout": 0.0,
-    "training__epochs": 150,
+    "training__epochs": 200,
     "training__batch": 64,
     "training__rate": 0.01,
     "training__decay": 0.0,

@@ -51,6 +51,7 @@ def models(
         dataset = open_data(data, None, OnError.stop, quiet=json)
         settings = choose(dataset.name, name).model
         model = entry.make(settings, sizes_of(dataset))
+        model.prepare(dataset.train)  # some have parameters for what is in the facts
         shown["parameters"] = sum(parameter.numel() for parameter in model.parameters())
     shown["settings"] = settings.model_dump()
     if json:

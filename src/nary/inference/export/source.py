@@ -43,6 +43,6 @@ class Source:
             self.model.table("relation")
         except NotImplementedError:
             raise SettingError(
-                f"{self.model.name} scores without vectors, so neither vectors nor its scores can be exported",
+                f"{self.model.name} has no vectors of entities and relations, so it cannot be exported",
                 "Export a model that has them, such as gran.",
             ) from None

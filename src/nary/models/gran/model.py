@@ -77,8 +77,10 @@ class Gran(Model):
     def _encode(self, layout: Layout, vertices: Tensor) -> Tensor:
         """The embeddings of all vertices [N, d] -> the masked ones after the prediction layer [B, d]."""
         x = self.dropout(self.input_norm(vertices))  # [N, d]
+        shared = self.settings.edge_bias != "per-layer"
+        tables = self._edge_tables(0)
         for number, layer in enumerate(self.layers):
-            x = layer(x, layout, *self._edge_tables(number))  # [B, d] after the last one
+            x = layer(x, layout, *(tables if shared else self._edge_tables(number)))  # [B, d] after the last one
         if self.output_norm is not None:
             x = self.output_norm(x)
         x = self.head_transform(x)
@@ -138,7 +140,7 @@ class Gran(Model):
         def own(tables: Tensor | None) -> Tensor | None:
             if tables is None:
                 return None
-            table = tables[layer if self.settings.edge_bias == "per-layer" else 0]
+            table = tables[layer]
             table = torch.cat([torch.zeros_like(table[:, :1]), table], dim=1)
             return table if self.settings.edge_bias == "per-head" else table[0]
 

@@ -1,0 +1,135 @@
+"""m-TransH: entities on the hyperplane of their relation, whose weighted sum should come to nothing."""
+
+from typing import Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from nary.config import Settings
+from nary.models.batch import Batch
+from nary.models.contract import Kind, Sizes
+from nary.models.dropout import Dropout
+from nary.models.tuples.base import TupleModel
+from nary.models.tuples.tuples import Tuples
+
+
+class TransHSettings(Settings):
+    """What m-TransH and RAE have in common."""
+
+    width: int = Field(100, ge=1)
+    variant: Literal["published", "hype"] = "published"
+    """As published: the square of the distance, with normals, biases and weights of unit length. Or as the authors of
+    HypE have it: the distance itself, all of them free."""
+    dropout: float = Field(0.0, ge=0, lt=1)
+    """Of the sum whose length is the distance, in the scores of whole facts."""
+
+
+class MTransHSettings(TransHSettings):
+    """``[model]`` of a recipe for m-TransH."""
+
+    name: Literal["m-transh"] = "m-transh"
+
+
+class MTransH(TupleModel):
+    """Scores a tuple with minus (the square of) the length of b + the sum over its slots of a_i P(e_i).
+
+    P(e) = e - (w · e) w is what of e lies in the hyperplane with the normal w.
+    """
+
+    name = "m-transh"
+    normal: Tensor
+    bias: Tensor
+    weight: Tensor
+
+    def __init__(self, settings: TransHSettings, sizes: Sizes) -> None:
+        super().__init__(sizes)
+        self.variant = settings.variant
+        self.entity = nn.Parameter(self._unit_start(torch.empty(sizes.entities, settings.width)))
+        self.by_schema("normal", (settings.width,), self._unit_start)
+        self.by_schema("bias", (settings.width,), self._unit_start)
+        self.by_schema("weight", (sizes.max_arity,), self._weight_start)
+        self.dropout = Dropout(settings.dropout)
+
+    def candidates(self) -> Tensor:
+        """None: a distance is no inner product."""
+        raise NotImplementedError(f"{self.name} scores without a table of candidates")
+
+    def score(self, batch: Batch, kind: Kind) -> Tensor:
+        """Scores [B, E] of all entities."""
+        return torch.cat([self._score(Tuples.of(group)) for group in batch.groups])
+
+    def rate(self, tuples: Tuples) -> Tensor:
+        """The scores of whole tuples [n]."""
+        normals, biases, weights = self._of(tuples.schemas)
+        return -self._distance(self.dropout(self._sum(tuples, normals, biases, weights)).square().sum(1))
+
+    def constrain(self) -> None:
+        """Bring normals, biases and weights back to unit length."""
+        if self.variant == "published":
+            with torch.no_grad():
+                for parameter in (self.normal, self.bias, self.weight):
+                    parameter.copy_(nn.functional.normalize(parameter))
+
+    def extra_loss(self, batch: Batch) -> Tensor | None:
+        """The mean over facts of the penalties of their schemas."""
+        if self.variant != "published":
+            return None
+        return torch.cat([self._penalties(Tuples.of(group).schemas) for group in batch.groups]).mean()
+
+    def _penalties(self, schemas: Tensor) -> Tensor:
+        """For a bias that leaves the hyperplane, and for the sum of the weights [n].
+
+        The published code keeps that sum as an integer, so it sees no sum below 1.
+        """
+        normals, biases, weights = self._of(schemas)
+        outside = ((normals * biases).sum(1).square() - 0.01).clamp(min=0)
+        sums = weights.sum(1)
+        return 1e-3 * outside + torch.where(sums.abs() >= 1, sums.square(), 0)
+
+    def _score(self, tuples: Tuples) -> Tensor:
+        """Multiplied out, the distance needs one product for the tuples and one for their distinct schemas.
+
+        With c the sum without the masked slot, it is |c + a P(e)|^2 = |c|^2 + 2 a P(c) · e + a^2 |P(e)|^2.
+        """
+        if tuples.arity not in self.arities:
+            return self.entity.new_zeros(len(tuples), len(self.entity))
+        distinct, which = torch.unique(tuples.schemas, dim=0, return_inverse=True)
+        normals, biases, weights = self._of(distinct)
+        along = (normals @ self.entity.T).square()
+        lengths = self.entity.square().sum(1) - (2 - normals.square().sum(1, keepdim=True)) * along  # |P(e)|^2 [S', E]
+        own, masked = weights[which], tuples.masked
+        rest = self._sum(tuples, normals[which], biases[which], own.masked_fill(masked, 0))
+        at = own[masked][:, None]
+        found = (2 * at * _projected(rest, normals[which])) @ self.entity.T
+        return -self._distance(found + rest.square().sum(1, keepdim=True) + at.square() * lengths[which])
+
+    def _sum(self, tuples: Tuples, normals: Tensor, biases: Tensor, weights: Tensor) -> Tensor:
+        """The vectors whose length is the distance [n, d]."""
+        entities = nn.functional.embedding(tuples.entities, self.entity)
+        return biases + _projected((weights[..., None] * entities).sum(1), normals)
+
+    def _distance(self, squares: Tensor) -> Tensor:
+        """From squares, which rounding may bring below 0."""
+        return squares if self.variant == "published" else (squares.clamp(min=0) + 1e-12).sqrt()
+
+    def _of(self, schemas: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Normals [n, d], biases [n, d] and the weights of the slots [n, k] of schemas [n, k-1]."""
+        normals, biases, weights = (self.schemas.rows(own, schemas) for own in (self.normal, self.bias, self.weight))
+        return normals, biases, weights[:, : 1 + schemas.shape[1]]
+
+    def _start(self, tensor: Tensor) -> Tensor:
+        return nn.init.uniform_(tensor) if self.variant == "published" else nn.init.xavier_normal_(tensor)
+
+    def _weight_start(self, tensor: Tensor) -> Tensor:
+        """Slots that a schema does not have stay zero for ever, so that they take no part in the length of the rest."""
+        slots = torch.arange(tensor.shape[1], device=tensor.device)
+        return self._start(tensor).mul_(slots < self.schemas.arities[:, None])
+
+    def _unit_start(self, tensor: Tensor) -> Tensor:
+        return tensor.copy_(nn.functional.normalize(self._start(tensor)))
+
+
+def _projected(vectors: Tensor, normals: Tensor) -> Tensor:
+    """P of vectors [n, d]."""
+    return vectors - (vectors * normals).sum(1, keepdim=True) * normals

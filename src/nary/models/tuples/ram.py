@@ -1,0 +1,66 @@
+"""RAM: a role for each slot of each relation, mixed from a few basic ones, and entities of several parts."""
+
+from functools import reduce
+from typing import Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from nary.config import Settings
+from nary.models.contract import Sizes
+from nary.models.dropout import Dropout
+from nary.models.tuples.base import TupleModel
+from nary.models.tuples.tuples import Tuples
+
+
+class RAMSettings(Settings):
+    """``[model]`` of a recipe for RAM."""
+
+    name: Literal["ram"] = "ram"
+    width: int = Field(50, ge=1)
+    """Of one part of an entity."""
+    parts: int = Field(2, ge=1)
+    """How many vectors an entity has."""
+    bases: int = Field(10, ge=1)
+    """How many basic roles all roles are mixed from."""
+    role_dropout: float = Field(0.2, ge=0, lt=1)
+    entity_dropout: float = Field(0.4, ge=0, lt=1)
+
+
+class RAM(TupleModel):
+    """Scores a tuple with the sum over roles a of u_a · product over slots i of (sum over parts j of P_a[i, j] e_ij).
+
+    The role vector u_a and the pattern P_a are mixtures, with the same weights, of K basic vectors and K basic
+    patterns. An entity has M parts of width d.
+    """
+
+    name = "ram"
+    weights: Tensor
+
+    def __init__(self, settings: RAMSettings, sizes: Sizes) -> None:
+        super().__init__(sizes)
+        parts, bases = settings.parts, settings.bases
+        start = nn.init.xavier_normal_
+        self.parts = parts
+        self.entity = nn.Parameter(start(torch.empty(sizes.entities, parts * settings.width)))
+        self.basis = nn.Parameter(start(torch.empty(bases, settings.width)))
+        self.by_schema("weights", (sizes.max_arity, bases), start)
+        for arity in range(2, sizes.max_arity + 1):
+            self.by_arity(f"pattern_{arity}", arity, (bases, arity, parts), start)
+        self.role_dropout = Dropout(settings.role_dropout)
+        self.entity_dropout = Dropout(settings.entity_dropout)
+
+    def encode_one(self, tuples: Tuples) -> Tensor:
+        """The query vectors of tuples of one arity [n, M d]."""
+        arity = tuples.arity
+        weights = self.schemas.rows(self.weights, tuples.schemas)[:, :arity].softmax(2)  # [n, a, K]
+        roles = self.role_dropout(weights @ self.basis)  # [n, a, d]
+        patterns = getattr(self, f"pattern_{arity}").flatten(1).softmax(1)  # over slots and parts at once
+        patterns = (weights @ patterns).unflatten(2, (arity, self.parts))  # [n, a, i, M]
+        entities = self.entity_dropout(nn.functional.embedding(tuples.entities, self.entity))
+        entities = entities.unflatten(2, (self.parts, -1))  # [n, i, M, d]
+        mixed = torch.einsum("naij,nijd->niad", patterns, entities).masked_fill(tuples.masked[..., None, None], 1)
+        products = reduce(torch.mul, mixed.unbind(1), roles)  # [n, a, d]
+        rows = torch.arange(len(tuples), device=tuples.slots.device)
+        return torch.einsum("naj,nad->njd", patterns[rows, :, tuples.slots], products).flatten(1)

@@ -1,0 +1,77 @@
+"""Small models of tuples with random weights, and facts for them."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nary.facts import FactTable
+from nary.models.batch import Batch, Group
+from nary.models.contract import Sizes
+from nary.models.registry import find
+from nary.models.tuples.base import TupleModel
+
+SIZES = Sizes(entities=9, relations=6, max_arity=5)
+SETTINGS: dict[str, dict[str, Any]] = {
+    "n-cp": {"width": 4},
+    "n-tucker": {"width": 2},
+    "getd": {"width": 2, "rank": 3},
+    "hype": {"width": 7, "filters": 3},
+    "m-distmult": {"width": 4},
+    "m-cp": {"width": 4},
+    "hsimple": {"width": 7},
+    "ram": {"width": 3, "parts": 2, "bases": 4},
+    "m-transh": {"width": 4},
+    "rae": {"width": 4, "hidden": 5},
+}
+"""Every model of tuples, small."""
+OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "hype, filters that overlap": ("hype", {"width": 7, "filters": 2, "filter_width": 3, "stride": 2}),
+    "m-transh of HypE": ("m-transh", {"width": 4, "variant": "hype"}),
+}
+"""Models with options."""
+MODELS = {name: (name, settings) for name, settings in SETTINGS.items()} | OTHERS
+DISTANCES = {"m-transh", "rae"}
+
+
+def facts(arities: tuple[int, ...] = (2, 3, 4, 5), count: int = 4, seed: int = 0) -> FactTable:
+    """Random facts, so many of each arity."""
+    random = np.random.default_rng(seed)
+    counts = np.repeat(arities, count) - 2
+    heads = np.stack([random.integers(high, size=len(counts)) for high in (6, 9, 9)], 1)
+    pairs = np.stack([random.integers(high, size=counts.sum()) for high in (6, 9)], 1)
+    return FactTable.from_columns(heads.astype(np.int32), counts, pairs.astype(np.int32))
+
+
+def make(name: str, table: FactTable | None = None, sizes: Sizes = SIZES, **settings: Any) -> TupleModel:
+    """A model in double precision whose weights, and whatever norms remember, are random."""
+    torch.manual_seed(0)
+    entry = find(name)
+    model = entry.make(entry.settings(**(SETTINGS[name] | settings)), sizes)
+    assert isinstance(model, TupleModel)
+    model.prepare(table or facts())
+    model.double()
+    with torch.no_grad():
+        for tensor in (*model.parameters(), *model.buffers()):
+            if tensor.is_floating_point():
+                tensor.copy_(torch.randn_like(tensor))
+        for key, tensor in model.named_buffers():
+            if key.endswith("running_var"):
+                tensor.abs_().add_(0.1)
+    return model.eval()
+
+
+def groups(table: FactTable) -> list[Group]:
+    """Every entity of every fact masked in turn; a group an arity, the masked columns mixed."""
+    found = []
+    for block in table.blocks:
+        columns = torch.tensor(block.entity_columns)
+        ids = torch.from_numpy(block.ids.astype(np.int64)).repeat_interleave(len(columns), 0)
+        found.append(Group(ids, columns.repeat(len(block))))
+    return found
+
+
+def scores(model: TupleModel, *own: Group) -> Tensor:
+    with torch.inference_mode():
+        return model.score(Batch(own), "entity")

@@ -1,0 +1,198 @@
+"""How many parameters the models have, and how these start and are kept."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from models.tuples.small import facts, groups, make
+from models.tuples.test_schemas import table_of
+
+from nary.models.batch import Batch, Group
+from nary.models.contract import Sizes
+from nary.models.registry import find
+from nary.models.tuples.base import TupleModel
+from nary.models.tuples.m_transh import MTransH
+from nary.models.tuples.rae import RAE
+
+
+def count(name: str, sizes: Sizes, schemas: list[list[int]], **settings: Any) -> int:
+    entry = find(name)
+    model = entry.make(entry.settings(**settings), sizes)
+    model.prepare(table_of(*schemas))
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def one_arity(relations: int, arity: int) -> list[list[int]]:
+    return [[relation] * (arity - 1) for relation in range(relations)]
+
+
+JF17K_3 = Sizes(11541, 104, 3), one_arity(104, 3)
+JF17K_4 = Sizes(6536, 23, 4), one_arity(23, 4)
+JF17K = Sizes(28645, 322, 6), [[relation] * (1 + relation % 5) for relation in range(322)]
+JF17K_OF_HYPE = Sizes(29177, 327, 6), [[relation] * (1 + relation % 5) for relation in range(327)]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "settings", "millions"),
+    [
+        ("getd", JF17K_3, {}, 1.1),
+        ("getd", JF17K_4, {"width": 25, "rank": 40}, 0.4),
+        ("n-tucker", JF17K_3, {}, 6.8),
+        ("n-tucker", JF17K_4, {"width": 25}, 9.9),
+        ("ram", JF17K, {}, 2.9),
+        ("rae", JF17K, {}, 3.0),
+        ("hype", JF17K_OF_HYPE, {}, 6.0),
+    ],
+)
+def test_models_are_as_large_as_published(
+    name: str, data: tuple[Sizes, list[list[int]]], settings: dict[str, Any], millions: float
+) -> None:
+    assert round(count(name, *data, **settings) / 1e6, 1) == millions
+
+
+def test_n_cp_has_a_table_for_each_slot() -> None:
+    assert count("n-cp", *JF17K_3) == (3 * 11541 + 104) * 50
+
+
+def started(name: str, **settings: Any) -> TupleModel:
+    entry = find(name)
+    torch.manual_seed(0)
+    model = entry.make(entry.settings(**settings), Sizes(4000, 50, 4))
+    assert isinstance(model, TupleModel)
+    model.prepare(table_of(*([relation, *range(relation % 3)] for relation in range(50))))
+    return model
+
+
+def test_first_values_follow_from_the_seed_alone() -> None:
+    entry = find("m-distmult")
+    made = []
+    for disturbed in (False, True):
+        torch.manual_seed(5)
+        model = entry.make(entry.settings(), Sizes(20, 6, 5))
+        if disturbed:
+            torch.randn(7)
+        before = torch.get_rng_state()
+        model.prepare(facts())
+        assert torch.equal(torch.get_rng_state(), before)
+        made.append(model.state_dict())
+    assert all(torch.equal(made[0][key], made[1][key]) for key in made[0])
+    assert not torch.equal(made[0]["relation"][0], made[0]["entity"][0])
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "spread"),
+    [
+        ("getd", "entity", 1e-3),
+        ("getd", "relation", 1e-3),
+        ("getd", "ring_3", 0.1 / 3**0.5),
+        ("m-distmult", "entity", (2 / 4200) ** 0.5),
+        ("hype", "entity", (2 / 4200) ** 0.5),
+        ("m-cp", "entity", (2 / 4034) ** 0.5),
+        ("ram", "entity", (2 / 4100) ** 0.5),
+        ("rae", "network.0.weight", 0.88),  # of a normal distribution cut off at two deviations
+    ],
+)
+def test_weights_start_as_published(name: str, parameter: str, spread: float) -> None:
+    found = dict(started(name).named_parameters())[parameter].detach()
+    assert abs(found.mean()) < 0.1 * spread
+    assert abs(found.std() / spread - 1) < 0.03
+
+
+def lengths(model: TupleModel, name: str) -> torch.Tensor:
+    return getattr(model, name).detach().norm(dim=1)
+
+
+@pytest.mark.parametrize("variant", ["published", "hype"])
+def test_vectors_of_m_transh_start_with_unit_length(variant: str) -> None:
+    model = started("m-transh", variant=variant)
+    for name in ("entity", "normal", "bias"):
+        torch.testing.assert_close(lengths(model, name), torch.ones(len(getattr(model, name))))
+    assert (model.entity >= 0).all() == (variant == "published")
+
+
+def test_normals_biases_and_weights_of_m_transh_are_brought_back_to_unit_length() -> None:
+    model, free = started("m-transh"), started("m-transh", variant="hype")
+    for one in (model, free):
+        with torch.no_grad():
+            for parameter in one.parameters():
+                parameter *= 3
+    entities, before = model.entity.clone(), {key: value.clone() for key, value in free.state_dict().items()}
+    model.constrain()
+    free.constrain()
+    for name in ("normal", "bias", "weight"):
+        found = lengths(model, name)
+        torch.testing.assert_close(found, torch.ones_like(found))
+    slots = torch.arange(4) < model.schemas.arities[:, None]
+    assert torch.equal(model.weight != 0, slots)  # type: ignore[operator]
+    assert torch.equal(model.entity, entities)
+    assert all(torch.equal(value, before[key]) for key, value in free.state_dict().items())
+
+
+def test_the_penalties_of_m_transh_by_hand() -> None:
+    model = make("m-transh", table_of([0], [1], [2]), Sizes(9, 6, 3), width=2)
+    assert isinstance(model, MTransH)
+    with torch.no_grad():
+        own = model.schemas.keys[:, 0]
+        model.normal.copy_(torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])[own])
+        model.bias.copy_(torch.tensor([[0.5, 0.0], [0.05, 1.0], [1.0, -1.0]])[own])  # 0.25, 0.0025, 1
+        model.weight.copy_(torch.tensor([[0.7, 0.6, 9.0], [0.9, -0.8, 9.0], [-2.0, 0.5, 9.0]])[own])  # 1.3, 0.1, -1.5
+    ids = torch.tensor([[0, 3, 4], [1, 3, 4], [2, 3, 4], [2, 4, 3]])
+    penalty = model.extra_loss(Batch([Group(ids, torch.ones(4, dtype=torch.int64))]))
+    assert penalty is not None
+    assert penalty.item() == pytest.approx((1e-3 * (0.24 + 2 * 0.99) + 1.3**2 + 2 * 1.5**2) / 4)
+    assert make("m-transh", variant="hype").extra_loss(Batch(groups(facts()))) is None
+
+
+def test_the_network_of_rae_learns_which_entities_stand_together() -> None:
+    model = make("rae").train()
+    assert isinstance(model, RAE)
+    with torch.no_grad():
+        model.entity.copy_(torch.eye(9, 4))
+    ids = torch.tensor([[0, 0, 1, 2, 2]]).repeat(64, 1)  # 0 and 1 stand together; 2 is masked
+    batch = Batch([Group(ids, torch.full((64,), 4))])
+    optimiser = torch.optim.Adam(model.network_parameters(), lr=0.05)
+    first = model.relatedness_loss(batch).item()
+    for _ in range(60):
+        optimiser.zero_grad()
+        loss = model.relatedness_loss(batch)
+        loss.backward()
+        optimiser.step()
+    assert loss.item() < 0.4 < first  # a ninth of the replaced ones are what they were
+
+    def together(*pair: int) -> float:
+        return model.network(model.entity[list(pair)].flatten()).softmax(-1)[1].item()
+
+    assert together(0, 1) > 0.7 > together(3, 1)
+
+
+def test_rae_learns_with_the_penalties_of_m_transh() -> None:
+    model = make("rae")
+    batch = Batch(groups(facts()))
+    assert isinstance(model, RAE)
+    torch.manual_seed(1)
+    related, penalty = model.relatedness_loss(batch), MTransH.extra_loss(model, batch)
+    torch.manual_seed(1)
+    assert penalty is not None
+    assert model.extra_loss(batch).item() == pytest.approx((related + penalty).item())
+
+
+def test_pairs_of_rae_leave_the_masked_entity_out() -> None:
+    model = make("rae")
+    assert isinstance(model, RAE)
+    one, other = (
+        Batch([Group(torch.tensor([[0, 3, 4, 2, answer]]).repeat(8, 1), torch.full((8,), 4))]) for answer in (5, 6)
+    )
+    losses = []
+    for batch in (one, other):
+        torch.manual_seed(1)
+        losses.append(model.relatedness_loss(batch).item())
+    assert losses[0] == losses[1] != 0
+    assert model.relatedness_loss(Batch(groups(facts((2,))))).item() == 0  # one known entity is no pair
+
+
+@pytest.mark.parametrize("name", ["getd", "n-tucker"])
+def test_a_single_fact_can_be_trained_on(name: str) -> None:
+    model = make(name).train()
+    ids = torch.from_numpy(facts((2,), 1).blocks[0].ids.astype(np.int64))
+    assert model.query(Batch([Group(ids, torch.tensor([1]))])).isfinite().all()
