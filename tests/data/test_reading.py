@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -231,3 +232,13 @@ def test_equal_facts_from_different_formats_have_equal_fingerprints(tmp_path: Pa
     one, other = read(tmp_path / "a.tsv"), read(tmp_path / "b.json")
     assert one.train.fingerprint == other.train.fingerprint
     assert one.vocabulary.fingerprint == other.vocabulary.fingerprint
+
+
+def test_no_thread_is_left_behind_by_an_error(tmp_path: Path) -> None:
+    """Not even while the error, and with it the frames it came through, is still held."""
+    (tmp_path / "bad.tsv").write_text("a\tr\n" * 5)
+    before = threading.active_count()
+    with pytest.raises(DataError) as held:
+        read(tmp_path / "bad.tsv")
+    assert threading.active_count() == before
+    assert held.value.line == 1

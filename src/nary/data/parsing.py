@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,7 +29,7 @@ class Part:
     blank: int = 0
 
 
-def parquet_parts(path: Path) -> Iterator[Part]:
+def parquet_parts(path: Path) -> Generator[Part, None, None]:
     """The parts of a Parquet file."""
     start = 0
     for columns, height, bad in parquet.read_parquet(path):
@@ -38,7 +38,7 @@ def parquet_parts(path: Path) -> Iterator[Part]:
         start += height
 
 
-def line_parts(source: Source, format: LineFormat, first_lines: int | None) -> Iterator[Part]:
+def line_parts(source: Source, format: LineFormat, first_lines: int | None) -> Generator[Part, None, None]:
     """The parts of a file with a fact a line, parsed in the background while the caller works on those before."""
     waiting: deque[Future[Part]] = deque()
     with ThreadPoolExecutor(_WORKERS) as pool:

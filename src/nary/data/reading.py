@@ -1,6 +1,7 @@
 """Reading facts: from files to a dataset, with a report of what was read and what was not."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -122,16 +123,17 @@ def _read_one(given: Input, encoder: Encoder, offset: int, stop: bool, progress:
             parts = parquet_parts(given.path)
         else:
             parts = line_parts(source, LINE_FORMATS[name](), given.first_lines)
-        for part in parts:
-            report.lines += part.lines
-            report.blank += part.blank
-            for problem in part.problems:
-                if stop:
-                    raise DataError(problem.message, problem.hint, report.source, problem.line)
-                report.skip(problem)
-            for columns in part.columns:
-                encoder.add(columns, given.split, offset)
-                report.kept += columns.rows.size
+        with closing(parts):  # left to the garbage collector, its threads could be waited for at any, bad, moment
+            for part in parts:
+                report.lines += part.lines
+                report.blank += part.blank
+                for problem in part.problems:
+                    if stop:
+                        raise DataError(problem.message, problem.hint, report.source, problem.line)
+                    report.skip(problem)
+                for columns in part.columns:
+                    encoder.add(columns, given.split, offset)
+                    report.kept += columns.rows.size
     if not report.kept and not report.skipped:
         raise DataError("is empty", "Expected at least one fact.", report.source)
     return report
