@@ -65,6 +65,33 @@ def figures() -> str:
     text = "GRAN with 12 layers of width 256, float32, "
     text += f"{trainings[0]['threads']} threads; each measured in turns with the plain implementation in one run.\n\n"
     text += table(["what", "Nary", "plain", "ratio", "useful share of the peak", "memory"], rows)
+    serving = read("serving")
+    text += "`nary serve` with the same model, measured over loopback:\n\n"
+    text += table(
+        [
+            "one client, p50",
+            "in process, p50",
+            "ratio",
+            "answers/s, 1 client",
+            "32 clients",
+            "ratio",
+            "failed",
+            "search, p50",
+        ],
+        [
+            [
+                f"{serving['http_p50_ms']:.1f} ms",
+                f"{serving['in_process_p50_ms']:.1f} ms",
+                f"{serving['latency_ratio']:.2f}",
+                f"{serving['requests_per_second_1']:,.0f}",
+                f"{serving['requests_per_second_32']:,.0f}",
+                f"{serving['throughput_ratio']:.2f}",
+                f"{serving['failures']} of {serving['requests']:,}",
+                f"{serving['search_p50_ms']:.1f} ms",
+            ]
+        ],
+    )
+    text += "A training step, as one thing grows and the others stay:\n\n"
     for axis in AXES:
         points = growth[axis]
         text += table(
@@ -94,7 +121,6 @@ def draw() -> None:
         other.plot(places, [point["bytes"] / 1e9 for point in growth[axis]], "s--", color="#b4532a")
         other.set_ylabel("GB", color="#b4532a")
         other.set_yscale("log")
-    figure.tight_layout()
     save_figure(figure, PICTURE)
 
 

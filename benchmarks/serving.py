@@ -34,6 +34,7 @@ from nary.models.gran.settings import GranSettings
 from nary.runs import Run, load_run
 
 COMMAND = [sys.executable, "-c", "from nary.apps.cli.main import main; main()"]
+TURNS = 3
 LABELS = 100_000
 SYLLABLES = ("ba", "cor", "den", "fi", "gal", "hu", "jor", "ka", "lem", "mo", "nis", "ora", "pel", "qui", "ros", "tan")
 
@@ -142,12 +143,16 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, object]:
     queries = queries_of(dataset, options.requests)
     few = queries[: options.single]
     run = load_run(folder / "model")
-    in_process = median_ms(lambda query: run.predict(query, 10), few)
+    here, over_http, alone, together, failures = [], [], [], [], 0
     with serving(folder / "model") as port:
-        with closing(Client(port)) as client:
-            over_http = median_ms(client.predict, few)
-        alone, failed_alone = flood(port, few, 1)
-        together, failed_together = flood(port, queries, options.clients)
+        for turn in range(TURNS):
+            here.append(median_ms(lambda query: run.predict(query, 10), few))
+            with closing(Client(port)) as client:
+                over_http.append(median_ms(client.predict, few))
+            for found, clients, asked in ((alone, 1, few), (together, options.clients, queries[turn::TURNS])):
+                per_second, failed = flood(port, asked, clients)
+                found.append(per_second)
+                failures += failed
     labels = list(load_run(folder / "labels").dataset.vocabulary.labels.values())
     chance = random.Random(1)
     typed = [label[: chance.randint(1, 8)] if i % 2 else label[2:7] for i, label in enumerate(labels[: options.single])]
@@ -157,14 +162,14 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, object]:
         "data": options.data,
         "layers": options.layers,
         "threads": torch.get_num_threads(),
-        "in_process_p50_ms": in_process,
-        "http_p50_ms": over_http,
-        "latency_ratio": over_http / in_process,
-        "requests_per_second_1": alone,
-        f"requests_per_second_{options.clients}": together,
-        "throughput_ratio": together / alone,
-        "requests": len(few) + len(queries),
-        "failures": failed_alone + failed_together,
+        "in_process_p50_ms": statistics.median(here),
+        "http_p50_ms": statistics.median(over_http),
+        "latency_ratio": statistics.median(over_http) / statistics.median(here),
+        "requests_per_second_1": statistics.median(alone),
+        f"requests_per_second_{options.clients}": statistics.median(together),
+        "throughput_ratio": statistics.median(together) / statistics.median(alone),
+        "requests": TURNS * len(few) + len(queries),
+        "failures": failures,
         "labels": LABELS,
         "search_p50_ms": search,
     }

@@ -1,5 +1,6 @@
 """The documentation tells the truth: its commands, links and figures exist."""
 
+import importlib
 import re
 from pathlib import Path
 
@@ -36,3 +37,9 @@ def test_every_published_figure_has_its_source() -> None:
 
     published = tomllib.loads((ROOT / "results" / "published.toml").read_text())
     assert {figure["source"] for figure in published["figure"]} <= set(published["sources"])
+
+
+def test_the_figures_on_performance_are_those_of_the_benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    report = importlib.import_module("report")
+    assert report.page() == report.PAGE.read_text(encoding="utf-8"), "run python benchmarks/report.py"

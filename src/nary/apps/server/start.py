@@ -7,6 +7,7 @@ import threading
 import webbrowser
 from collections.abc import Callable
 
+import torch
 import uvicorn
 from fastapi import FastAPI
 
@@ -42,6 +43,7 @@ def _serve(app: FastAPI, listening: socket.socket, timeout: float) -> None:
     # The model's thread and the event loop take turns in Python. With the usual 5 ms a turn, each of the many short
     # calls into torch could have to wait that long.
     sys.setswitchinterval(0.0005)
+    torch.set_num_threads(max(1, torch.get_num_threads() - 1))  # one core is for the event loop
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, lambda *_: None)  # uvicorn raises the signal once more after a good end
     config = uvicorn.Config(
