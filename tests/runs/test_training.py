@@ -250,3 +250,16 @@ def test_the_frequency_model_needs_no_steps(tmp_path: Path) -> None:
     assert (trained.steps, trained.loss) == (0, None)
     assert load_run(tmp_path / "run").evaluate().metrics == trained.run.evaluate().metrics
     assert Checkpoints(tmp_path / "run" / "checkpoints").newest_step() == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "objective", "can"), [("m-transh", "softmax", "margin, sampled"), ("gran", "margin", "softmax")]
+)
+def test_a_model_refuses_what_it_cannot_be_trained_with(tmp_path: Path, model: str, objective: str, can: str) -> None:
+    data = small_data()
+    with pytest.raises(
+        SettingError, match=f"{model} cannot be trained with training.objective = '{objective}'"
+    ) as error:
+        start_run(data, small_recipe(data, model, training__objective=objective), tmp_path / "run")
+    assert can in (error.value.hint or "")
+    assert not (tmp_path / "run").exists()

@@ -187,6 +187,11 @@ def test_facts_side_by_side_cannot_be_merged(option: dict[str, object]) -> None:
         instances_of(toy(), **option)
 
 
+def test_negatives_cannot_be_merged() -> None:
+    with pytest.raises(ValidationError, match="all candidates"):
+        instances_of(toy(), **MERGED, objective="sampled")
+
+
 def test_ids_are_what_torch_indexes_with() -> None:
     group = instances_of(toy(), batch=3, seed=0).at(0).batch.groups[0]
     assert group.ids.dtype == group.columns.dtype == torch.int64

@@ -33,6 +33,8 @@ class Model(nn.Module):
     sizes: Sizes
     roles: ClassVar[frozenset[Role]] = frozenset(Role)
     """The roles the model can predict."""
+    objectives: ClassVar[frozenset[str]] = frozenset({"softmax", "binary"})
+    """What the model can be trained with (``training.objective``)."""
     hides: ClassVar[bool] = False
     """Whether the model understands facts in which more than the masked element is missing (``Group.hidden``)."""
 

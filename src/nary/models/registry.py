@@ -32,6 +32,11 @@ class Entry:
         return _imported(self.model_at)(settings, sizes)
 
     @property
+    def objectives(self) -> list[str]:
+        """What the model can be trained with."""
+        return sorted(_imported(self.model_at).objectives)
+
+    @property
     def positions(self) -> list[str]:
         """The roles the model predicts."""
         return sorted(role.value for role in _imported(self.model_at).roles)

@@ -73,6 +73,7 @@ def start_run(dataset: Dataset, recipe: Recipe, folder: Path) -> Run:
         raise OutputError(
             f"{folder} exists and is not an empty folder", "Choose another --out, or go on with --resume."
         )
+    _check_objective(recipe)
     dataset = _usable(dataset, recipe)
     with atomic_path(folder) as temporary:
         model_folder.save_description(temporary / MODEL, dataset, recipe.model, recipe.as_tables())
@@ -151,6 +152,16 @@ def _usable(dataset: Dataset, recipe: Recipe) -> Dataset:
                 f"It has: {', '.join(dataset.splits)}; data.valid_share can hold a valid split out of train.",
             )
     return dataset
+
+
+def _check_objective(recipe: Recipe) -> None:
+    """Refuse an objective that the model cannot be trained with."""
+    known = find(recipe.model_name).objectives
+    if recipe.training.objective not in known:
+        raise SettingError(
+            f"{recipe.model_name} cannot be trained with training.objective = {recipe.training.objective!r}",
+            f"It can with: {', '.join(known)}. Set one: --set training.objective={known[0]}",
+        )
 
 
 def _check_validation(dataset: Dataset, recipe: Recipe) -> None:

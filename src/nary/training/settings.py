@@ -61,4 +61,6 @@ class TrainingSettings(Settings):
     def _check_shuffle(self) -> Self:
         if self.shuffle == "facts" and (self.merge or self.relation_visits < 1):
             raise ValueError('merge and relation_visits need shuffle = "instances"')
+        if self.merge and self.objective in ("sampled", "margin"):
+            raise ValueError(f'merge is for objectives against all candidates, not for "{self.objective}"')
         return self

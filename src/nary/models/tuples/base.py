@@ -26,6 +26,7 @@ class TupleModel(Model):
     """
 
     roles = frozenset({Role.SUBJECT, Role.OBJECT, Role.VALUE})
+    objectives = frozenset({"softmax", "binary", "sampled", "margin"})
     entity: Tensor
     """The vectors of the entities [E, ...]."""
 

@@ -38,6 +38,7 @@ class MTransH(TupleModel):
     """
 
     name = "m-transh"
+    objectives = frozenset({"sampled", "margin"})
     normal: Tensor
     bias: Tensor
     weight: Tensor
