@@ -54,7 +54,8 @@ def rank_all(
         ids = torch.from_numpy(FactTable.from_facts([fact], vocabulary).blocks[0].ids).long()
         for column, (position, answer) in enumerate(fact.elements().items()):
             entity = position.role.is_entity
-            if entity and allowed is not None and answer not in allowed:
+            limited = allowed is not None and position.role in (Role.SUBJECT, Role.OBJECT)
+            if limited and answer not in allowed:
                 continue
             names = vocabulary.entities if entity else vocabulary.relations
             batch = Batch([Group(ids, torch.tensor([column]))])
@@ -62,7 +63,7 @@ def rank_all(
             others = known[question(fact, position, rule)] - {answer}
             filtered = 0
             for i, name in enumerate(names):
-                if entity and allowed is not None and name not in allowed:
+                if limited and name not in allowed:
                     scores[i] = -float("inf")
                 elif name in others:
                     scores[i] = -float("inf")

@@ -1,12 +1,16 @@
 """Evaluation from beginning to end."""
 
+from pathlib import Path
+
 import pytest
 from evaluation.toys import PLAIN, five_facts
 
+from nary.data.load import load
 from nary.errors import DatasetError
 from nary.evaluation.evaluate import evaluate
 from nary.evaluation.protocol import Protocol
-from nary.facts import FactTable
+from nary.evaluation.queries import subjects_and_objects
+from nary.facts import Fact, FactTable
 
 
 def test_five_facts() -> None:
@@ -27,10 +31,35 @@ def test_only_the_splits_of_the_filter() -> None:
 
 def test_candidates() -> None:
     data, model = five_facts()
-    report, ranks = evaluate(model, data, protocol=Protocol(candidates="subject-object"))
-    assert len(ranks) == 8
-    assert report.notes[0] == "2 queries are left out: their answer is no candidate."
-    assert "value" not in report.metrics
+    report, ranks = evaluate(model, data, protocol=Protocol(candidates="seen"))
+    assert len(ranks) == 10
+    assert report.notes[0] == "Subjects and objects are ranked among 4 of 6 entities."
+    assert report.as_dict()["protocol"]["candidates"] == "seen"
+    assert report.metrics["subject/object"]["mr"] == (4 + 3 + 4 + 2) / 4
+    assert report.metrics["value"]["mr"] == (3 + 5.5) / 2
+    other = FactTable.from_facts([Fact("Eve", "likes", "Ada")], data.vocabulary)
+    report, ranks = evaluate(model, data, protocol=Protocol(candidates="seen"), table=other)
+    assert len(ranks) == 2
+    assert report.notes[1] == "1 queries are left out: their answer is no candidate."
+
+
+# Published for STARE, whose authors rank among these alone.
+@pytest.mark.benchmark_data
+@pytest.mark.parametrize(
+    ("name", "seen", "entities"),
+    [
+        ("wd50k", 41_696, 47_155),
+        ("wd50k_33", 31_657, 38_123),
+        ("wd50k_66", 20_134, 27_346),
+        ("wd50k_100", 10_874, 18_791),
+    ],
+)
+def test_entities_seen_as_subject_or_object(benchmark_data: Path, name: str, seen: int, entities: int) -> None:
+    if not (benchmark_data / name).is_dir():
+        pytest.skip(f"the files of {name} are not here")
+    data = load(name)
+    candidates = subjects_and_objects(data.facts, len(data.vocabulary.entities))
+    assert (candidates.sum(), len(candidates)) == (seen, entities)
 
 
 def test_other_facts() -> None:

@@ -24,10 +24,8 @@ def test_one_line_for_under_a_table() -> None:
     assert Protocol().describe() == (
         "Protocol: filter slots (train, valid, test); ties mean; candidates all; positions all."
     )
-    other = Protocol(filter="none", ties="pessimistic", candidates="subject-object", positions=["subject", "value"])
-    assert other.describe() == (
-        "Protocol: filter none; ties pessimistic; candidates subject-object; positions subject, value."
-    )
+    other = Protocol(filter="none", ties="pessimistic", candidates="seen", positions=["subject", "value"])
+    assert other.describe() == ("Protocol: filter none; ties pessimistic; candidates seen; positions subject, value.")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from nary.data.dataset import Dataset
 from nary.evaluation.known import KnownAnswers
 from nary.evaluation.metrics import measure, warnings
 from nary.evaluation.protocol import Protocol
-from nary.evaluation.queries import subjects_and_objects
+from nary.evaluation.queries import Candidates, subjects_and_objects
 from nary.evaluation.ranks import Ranks, rank
 from nary.evaluation.report import Report
 from nary.facts import FactTable
@@ -29,15 +29,17 @@ def evaluate(
     facts = dataset[split] if table is None else table
     known = KnownAnswers([dataset[name] for name in protocol.filter_splits if name in dataset.splits], protocol.filter)
     candidates = None
-    if protocol.candidates == "subject-object":
+    if protocol.candidates == "seen":
         candidates = subjects_and_objects(dataset.facts, len(dataset.vocabulary.entities))
     ranks = rank(model, facts, known, protocol, progress, candidates)
     metrics = measure(ranks)
-    return Report(dataset.name, split, protocol, metrics, [*_notes(ranks), *warnings(metrics)]), ranks
+    return Report(dataset.name, split, protocol, metrics, [*_notes(ranks, candidates), *warnings(metrics)]), ranks
 
 
-def _notes(ranks: Ranks) -> list[str]:
+def _notes(ranks: Ranks, candidates: Candidates | None) -> list[str]:
     notes = []
+    if candidates is not None:
+        notes.append(f"Subjects and objects are ranked among {candidates.sum():,} of {len(candidates):,} entities.")
     if ranks.left_out:
         notes.append(f"{ranks.left_out:,} queries are left out: their answer is no candidate.")
     if not len(ranks):

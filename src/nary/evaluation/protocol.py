@@ -28,8 +28,9 @@ class Protocol(Settings):
     """Where to look for known answers; splits a dataset does not have are passed over."""
     ties: Ties = "mean"
     """Which rank an answer gets among candidates with the same score: the mean, the best or the worst."""
-    candidates: Literal["all", "subject-object"] = "all"
-    """Rank against all entities, or only those that are subject or object of some fact of some split."""
+    candidates: Literal["all", "seen"] = "all"
+    """Rank subjects and objects against all entities, or only against those seen as one: subject or object of some fact
+    of some split. Values are always ranked against all entities, relations and attributes against all relations."""
     positions: list[_Role] = Field(default=[])
     """The roles to ask for; none named: all that the model can predict."""
     memory: int = Field(default=1 << 28, ge=1)

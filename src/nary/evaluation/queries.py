@@ -14,7 +14,7 @@ from nary.facts.table import FIRST_ATTRIBUTE, OBJECT, SUBJECT, Ids, Rows, number
 from nary.models.contract import Kind, Model
 
 Candidates = npt.NDArray[np.bool_]
-"""Which entities are candidates [E]."""
+"""Which entities are candidates for subjects and objects [E]."""
 
 
 def position_of(column: int, qualifiers: int) -> Position:
@@ -51,6 +51,10 @@ class Queries:
         """What the answers are."""
         return "entity" if self.role.is_entity else "relation"
 
+    def limit(self, candidates: Candidates | None) -> Candidates | None:
+        """What of ``candidates`` holds for these queries: it is for subjects and objects alone."""
+        return candidates if self.role in (Role.SUBJECT, Role.OBJECT) else None
+
     @cached_property
     def questions(self) -> Rows:
         """The number of the question each query asks [n]; questions are numbered from 0."""
@@ -65,8 +69,8 @@ def ask(table: FactTable, roles: Collection[Role], candidates: Candidates | None
             queries = Queries(block.ids, block.rows, column)
             if queries.role not in roles:
                 continue
-            if candidates is not None and queries.kind == "entity":
-                kept = np.flatnonzero(candidates[block.ids[:, column]])
+            if (limit := queries.limit(candidates)) is not None:
+                kept = np.flatnonzero(limit[block.ids[:, column]])
                 left_out += len(block) - len(kept)
                 queries = Queries(block.ids[kept], block.rows[kept], column)
             if len(queries):

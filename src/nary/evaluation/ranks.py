@@ -99,7 +99,7 @@ def rank(
 ) -> Ranks:
     """Rank the answer of every query that the protocol asks about the facts of ``table``.
 
-    ``candidates`` [E] tells the entities to rank against; without it they are all.
+    ``candidates`` [E] tells the entities to rank subjects and objects against; without it they are all.
     """
     asked, left_out = ask(table, asked_roles(model, protocol), candidates)
     scorer = Scorer(model, protocol.memory)
@@ -107,11 +107,11 @@ def rank(
     parts = []
     with torch.inference_mode(), _evaluating(model):
         for queries in asked:
-            limited = candidates if queries.kind == "entity" else None
+            limit = queries.limit(candidates)
             answers = queries.ids[:, queries.column].astype(np.int64)
             for scored in scorer.score(queries):
                 others = known.of(scored.questions, queries.column)
-                counts = count(scored, answers[scored.queries], others, limited)
+                counts = count(scored, answers[scored.queries], others, limit)
                 parts.append(_columns(queries, scored.queries, counts))
                 done += len(scored.queries)
                 progress(done, total)

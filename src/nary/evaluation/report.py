@@ -11,7 +11,7 @@ from nary.evaluation.protocol import Protocol
 
 _FIGURES = (*MEASURES, "optimistic", "pessimistic")
 _TITLES = {"mrr": "MRR", "mr": "MR", "count": "Queries", "optimistic": "MRR opt.", "pessimistic": "MRR pess."}
-_LATEX = str.maketrans(
+LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
@@ -22,6 +22,7 @@ _LATEX = str.maketrans(
         **{mark: "\\" + mark for mark in "&%$#_{}"},
     }
 )
+"""How text is written in LaTeX, for ``str.translate``."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,12 @@ class Report:
     def latex(self) -> str:
         """A ``tabular`` that needs no package, and the protocol below it."""
         lines = [rf"\begin{{tabular}}{{l{'r' * len(_FIGURES)}}}", r"\hline"]
-        lines += [" & ".join(("", *(title.translate(_LATEX) for title in _titles()))) + r" \\", r"\hline"]
+        lines += [" & ".join(("", *(title.translate(LATEX) for title in _titles()))) + r" \\", r"\hline"]
         for group, figures in self.metrics.items():
-            lines.append(" & ".join((group.translate(_LATEX), *_cells(figures))) + r" \\")
+            lines.append(" & ".join((group.translate(LATEX), *_cells(figures))) + r" \\")
         lines += [r"\hline", r"\end{tabular}"]
         below = [f"{self.dataset}, {self.split}.", *self._below()]
-        return "\n".join([*lines, rf"\par{{\footnotesize {' '.join(below).translate(_LATEX)}}}"]) + "\n"
+        return "\n".join([*lines, rf"\par{{\footnotesize {' '.join(below).translate(LATEX)}}}"]) + "\n"
 
     def _below(self) -> list[str]:
         return [self.protocol.describe(), *self.notes]

@@ -12,7 +12,8 @@ from nary.apps.cli.output import notice, print_json, progress_bar
 from nary.errors import OutputError, SettingError
 
 if TYPE_CHECKING:
-    from nary.facts import FactTable, Vocabulary
+    from nary.facts import FactTable
+    from nary.runs import Run as LoadedRun
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", show_default=False, help="A run folder or a model folder.")]
 
@@ -26,6 +27,15 @@ def evaluate(
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Another protocol: evaluation.filter=order-free"),
+    ] = None,
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            "--candidates",
+            metavar="WHICH",
+            help="all, or seen: rank subjects and objects only among entities that are one. "
+            "Short for --set evaluation.candidates=...",
+        ),
     ] = None,
     ranks: Annotated[
         Path | None, typer.Option("--ranks", metavar="FILE", help="Write the rank of every query as JSON Lines.")
@@ -59,8 +69,11 @@ def evaluate(
         notes: list[str] = []
         source, table = loaded.dataset.name, loaded.dataset[split]
     else:
-        source, table, notes = _other_facts(data, split, names)
-    protocol = loaded.protocol(parse_overrides(set_ or []))
+        source, table, notes = _other_facts(data, split, loaded)
+    overrides = parse_overrides(set_ or [])
+    if candidates is not None:
+        overrides["evaluation.candidates"] = candidates
+    protocol = loaded.protocol(overrides)
     with progress_bar("Ranking", show=not json) as progress:
         report, found = loaded.rank(table, protocol=protocol, progress=progress)
     report = replace(report, dataset=source, split=split, notes=[*notes, *report.notes])
@@ -84,10 +97,10 @@ def evaluate(
         typer.echo({"text": report.table, "csv": report.csv, "latex": report.latex}[to]().removesuffix("\n"))
 
 
-def _other_facts(data: str, split: str, names: "Vocabulary") -> tuple[str, "FactTable", list[str]]:
+def _other_facts(data: str, split: str, run: "LoadedRun") -> tuple[str, "FactTable", list[str]]:
     """The name of ``data``, its facts under the ids of the run, and notes; a file without splits is ranked whole."""
     from nary.data.foreign import under_vocabulary
 
     dataset = open_data(data, None, OnError.stop, quiet=True)
     facts = dataset.train if set(dataset.splits) == {"train"} else dataset[split]
-    return dataset.name, *under_vocabulary(facts, dataset.vocabulary, names)
+    return dataset.name, *under_vocabulary(run.as_learned(facts), dataset.vocabulary, run.dataset.vocabulary)
