@@ -1,0 +1,80 @@
+"""How often the graph encoder runs, and how long what it made is kept."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from models.stare.small import every_group, facts, make
+
+from nary.models.stare.model import Stare
+from nary.training.lesson import Lesson
+from nary.training.objective import masked_loss
+from nary.training.optimiser import Optimiser
+from nary.training.settings import TrainingSettings
+
+
+def counted(model: Stare) -> list[bool]:
+    """Grows by one, whether gradients are recorded, with each run."""
+    runs: list[bool] = []
+    assert model.encoder is not None
+    model.encoder.register_forward_hook(lambda *_: runs.append(torch.is_grad_enabled()))
+    return runs
+
+
+def test_use_needs_one_run() -> None:
+    model = make().eval()
+    runs = counted(model)
+    with torch.inference_mode():
+        first = model.score(every_group(facts()), "entity")
+    again = model.score(every_group(facts()), "entity")
+    model.table("relation")
+    model.eval()
+    model.query(every_group(facts())).sum().backward()  # what was made in inference mode is of use here too
+    assert runs == [False]
+    assert torch.equal(first, again)
+
+
+CHANGES: dict[str, Callable[[Stare], object]] = {
+    "trained": lambda model: model.train().eval(),
+    "loaded": lambda model: model.load_state_dict(make().state_dict()),
+    "moved": lambda model: model.double(),
+    "prepared": lambda model: model.prepare(facts(3)),
+}
+
+
+@pytest.mark.parametrize("change", sorted(CHANGES))
+def test_after_a_change_it_runs_again(change: str) -> None:
+    model = make().eval()
+    runs = counted(model)
+    for _ in range(2):
+        model.table("entity")
+        CHANGES[change](model)
+        model.table("relation")
+        model.query(every_group(facts()))
+    assert len(runs) == 3
+
+
+def test_a_training_step_needs_one_run_and_leaves_nothing() -> None:
+    model = make(graph_dropout=0.3)
+    runs = counted(model)
+    training = TrainingSettings(objective="sigmoid")
+    optimiser = Optimiser(model, training, 10)
+    lesson = Lesson.of(every_group(facts()))
+    for step in range(3):
+        loss = masked_loss(model, lesson, training)  # asks for entities and for relations
+        entities = model.table("entity")[0]
+        assert (entities == 0).any()  # dropped
+        assert torch.equal(entities, model.table("entity")[0])
+        loss.backward()
+        optimiser.step(step)
+        model.constrain()
+        assert model._encoded is None
+    assert runs == [True] * 3
+
+
+def test_two_steps_do_not_share_a_run() -> None:
+    model = make()
+    runs = counted(model)
+    for _ in range(2):
+        model.query(every_group(facts()))
+    assert len(runs) == 2
