@@ -11,7 +11,7 @@ from torch import Tensor
 
 from nary.models.batch import Batch, Group
 from nary.models.contract import Kind, Model
-from nary.training import objective
+from nary.training import chunks
 from nary.training.instances import Instances
 from nary.training.lesson import Lesson
 from nary.training.objective import binary_cross_entropy, masked_loss, smoothed_cross_entropy
@@ -71,8 +71,8 @@ def test_the_loss_and_its_gradients_are_those_of_soft_labels(
         for row, answer, weight in zip(*answers, strict=True)
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(objective, "_CHUNK_BYTES", 0)
-        patch.setattr(objective, "_SMALLEST_CHUNK", 16)
+        patch.setattr(chunks, "_CHUNK_BYTES", 0)
+        patch.setattr(chunks, "_SMALLEST_CHUNK", 16)
         losses = [smoothed_cross_entropy(*inputs, answers, smoothing), written_out]
     torch.testing.assert_close(*losses, rtol=1e-4, atol=1e-3)
     for found, expected in zip(*(torch.autograd.grad(loss, inputs) for loss in losses), strict=True):

@@ -47,8 +47,8 @@ class Checkpoints:
     def save(self, model: nn.Module, optimiser: Optimiser, progressed: Progressed) -> None:
         """Write a checkpoint; older ones but the last go when it is complete."""
         tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
-        for number, parameter in enumerate(optimiser.parameters):
-            for name, value in optimiser.inner.state.get(parameter, {}).items():
+        for number, (inner, parameter) in enumerate(optimiser.remembering):
+            for name, value in inner.state.get(parameter, {}).items():
                 if value is not None:  # what an optimiser could remember, but was not asked to
                     tensors[f"optimiser.{number}.{name}"] = value
         path = self.folder / f"step-{progressed.step:09d}{_SUFFIX}"
@@ -73,9 +73,9 @@ class Checkpoints:
                 problem = error
                 continue
             _load(model, _below("model.", tensors), path)
-            for number, parameter in enumerate(optimiser.parameters):
+            for number, (inner, parameter) in enumerate(optimiser.remembering):
                 if state := _below(f"optimiser.{number}.", tensors):
-                    optimiser.inner.state[parameter] = {k: v.to(parameter.device) for k, v in state.items()}
+                    inner.state[parameter] = {k: v.to(parameter.device) for k, v in state.items()}
             return Progressed(**found)
         if problem is not None:
             raise problem

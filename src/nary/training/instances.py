@@ -25,7 +25,7 @@ class Instances:
 
     Instances are numbered fact after fact, lowest arity first, and within a fact by the masked column. Merged ones are
     known by the first of them: it stands for all that differ from it in nothing but the answer. Only elements of
-    ``roles`` are masked.
+    ``roles`` are masked. An objective that judges whole facts has one instance a fact, whatever that masks.
     """
 
     def __init__(self, table: FactTable, settings: TrainingSettings, roles: Collection[Role] = frozenset(Role)) -> None:
@@ -36,12 +36,20 @@ class Instances:
         sizes = [len(block) for block in table.blocks]
         self._block = np.repeat(np.arange(len(sizes)), sizes)  # of each fact
         self._row = np.concatenate([np.arange(size) for size in sizes])
-        columns = [[i for i, role in enumerate(block.roles) if role in roles] for block in table.blocks]
+        masked = {Role.RELATION} if settings.objective == "logistic" else roles
+        columns = [[i for i, role in enumerate(block.roles) if role in masked] for block in table.blocks]
         self._masks = np.repeat([len(own) for own in columns], sizes)
         self._first = np.cumsum(self._masks) - self._masks  # the first instance of each fact
         self._fact = np.repeat(np.arange(self._masks.size), self._masks)  # of each instance
         self._column = _joined(np.tile(own, size) for own, size in zip(columns, sizes, strict=True))
         self._answer = _joined(block.ids[:, own].reshape(-1) for own, block in zip(columns, table.blocks, strict=True))
+        weights = {Role.VALUE: settings.value_weight}
+        self._weight = np.concatenate(
+            [
+                np.tile([weights.get(block.roles[i], 1.0) for i in own], size)
+                for own, block, size in zip(columns, table.blocks, sizes, strict=True)
+            ]
+        ).astype(np.float32)
         question = self._questions(columns) if settings.merge else np.arange(self._fact.size)
         self._by_question = np.argsort(question, kind="stable")  # instances; those of one question side by side
         self._asked = np.bincount(question)  # how often each question is
@@ -106,8 +114,10 @@ class Instances:
         asked = self._asked[questions]
         rows = np.repeat(np.arange(questions.size), asked)
         places = np.arange(rows.size) + np.repeat(self._start[questions] - (np.cumsum(asked) - asked), asked)
-        weights = np.full(rows.size, self._asked.size / self._fact.size, np.float32)  # one on the average of an epoch
-        answers = self._answer[self._by_question[places]]
+        instances = self._by_question[places]
+        answers = self._answer[instances]
+        # an epoch of merged questions counts as much as it has questions
+        weights = self._weight[instances] * np.float32(self._asked.size / self._fact.size)
         return Lesson(
             self._batch(self._by_question[self._start[questions]]),
             *(torch.from_numpy(part) for part in (rows, answers, weights)),

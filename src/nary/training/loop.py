@@ -6,16 +6,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from types import FrameType
 
 import torch
 
 from nary.errors import NaryError
+from nary.models.alternation import Alternation, Phase
 from nary.models.contract import Model
 from nary.training.checkpoint import Checkpoints, Progressed
+from nary.training.corruptions import Corruptions
 from nary.training.instances import Instances
 from nary.training.objective import loss_of
-from nary.training.optimiser import Optimiser, rate_at
+from nary.training.optimiser import Optimiser
 from nary.training.settings import TrainingSettings
 
 _DIVERGED = "The last checkpoint is untouched. Try a smaller training.rate, a longer training.warmup, or fp32."
@@ -67,14 +70,15 @@ class Training:
         if not any(parameter.requires_grad for parameter in self.model.parameters()):
             return Progressed(), True  # a model that only counts has learned all it can from Model.prepare
         steps = self.instances.steps(self.settings.epochs)
-        optimiser = Optimiser(self.model, self.settings, steps)
+        alternation = self.model.alternation()
+        optimiser = Optimiser(self.model, self.settings, steps, alternation.phases if alternation else ())
         done = self.checkpoints.restore(self.model, optimiser)
         if self._stopped_early(done):
             steps = done.step
         saved = time.monotonic()
         with _interrupts() as interrupted:
             while done.step < steps:
-                self._step(optimiser, done, steps)
+                self._step(optimiser, done, steps, self._phase(done.step, alternation))
                 stop = self._validate(done, steps)
                 late = time.monotonic() - saved > 60 * self.settings.checkpoint_minutes
                 leave = interrupted()  # asked once: who leaves has saved
@@ -89,18 +93,23 @@ class Training:
             self.checkpoints.restore_best(self.model)
         return done, True
 
-    def _step(self, optimiser: Optimiser, done: Progressed, steps: int) -> None:
+    def _phase(self, step: int, alternation: Alternation | None) -> Phase | None:
+        """The phase of the epoch in which a step begins."""
+        return alternation.at(step * self.settings.batch // len(self.instances)) if alternation else None
+
+    def _step(self, optimiser: Optimiser, done: Progressed, steps: int, phase: Phase | None) -> None:
         start = time.perf_counter()
         self.model.train()
         lesson = self.instances.at(done.step).to(self.device)
         torch.manual_seed((self.settings.seed << 32) + done.step)  # dropout depends on the step alone
         with precision(self.settings.precision, self.device):
-            loss = loss_of(self.model, lesson, self.settings)
+            loss = phase.loss(lesson.batch) if phase else loss_of(self.model, lesson, self.settings, self.corruptions)
         loss.backward()  # type: ignore[no-untyped-call]
         value = loss.item()
         if not math.isfinite(value):
             raise TrainingError(f"the loss is {value} at step {done.step + 1}", _DIVERGED)
-        optimiser.step(done.step)
+        rate = optimiser.rate(done.step, phase)
+        optimiser.step(done.step, phase)
         self.model.constrain()
         done.step += 1
         seconds = time.perf_counter() - start
@@ -111,11 +120,18 @@ class Training:
                 steps,
                 done.step * self.settings.batch / len(self.instances),
                 value,
-                rate_at(done.step - 1, steps, self.settings),
+                rate,
                 self.settings.batch / seconds,
                 done.seconds,
             )
         )
+
+    @cached_property
+    def corruptions(self) -> Corruptions | None:
+        """What whole facts are learnt against, if they are."""
+        if self.settings.objective != "logistic":
+            return None
+        return Corruptions(self.instances.table, self.model.sizes, self.settings, self.device)
 
     def _save(self, optimiser: Optimiser, done: Progressed) -> None:
         if not all(parameter.isfinite().all() for parameter in self.model.parameters()):

@@ -1,10 +1,11 @@
-"""Learning from corrupted facts: each with the masked element replaced by a random candidate."""
+"""Learning from corrupted facts: each with the masked element, or one of any slot, replaced by another."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from nary.models.batch import Batch, Group
 from nary.models.contract import Model
+from nary.training.corruptions import Corruptions
 from nary.training.settings import TrainingSettings
 
 
@@ -22,6 +23,17 @@ def negatives_loss(model: Model, batch: Batch, settings: TrainingSettings) -> Te
             parts.append(losses.sum())
             facts += len(losses)
     return torch.stack(parts).sum() / facts
+
+
+def logistic_loss(model: Model, batch: Batch, corruptions: Corruptions) -> Tensor:
+    """The mean of softplus(-score) over the facts of a batch and of softplus(score) over their corruptions."""
+    facts = [group.ids for group in batch.groups]
+    both = [torch.cat(pair) for pair in zip(facts, corruptions.of(facts), strict=True)]
+    parts = [
+        torch.cat([-scores[: len(true)], scores[len(true) :]])
+        for true, scores in zip(facts, model.group_scores(both), strict=True)
+    ]
+    return nn.functional.softplus(torch.cat(parts).float()).mean()
 
 
 def _corrupted(group: Group, model: Model, negatives: int) -> Tensor:

@@ -1,23 +1,26 @@
 """The objective: smoothed cross-entropy over all entities or all relations."""
 
-from itertools import pairwise
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from nary.models.contract import Kind, Model
+from nary.training.chunks import chunks
+from nary.training.corruptions import Corruptions
 from nary.training.lesson import Lesson
-from nary.training.negatives import negatives_loss
+from nary.training.negatives import logistic_loss, negatives_loss
 from nary.training.settings import TrainingSettings
-
-_CHUNK_BYTES = 32 << 20  # of scores; they are best used while the processor's cache still holds them
-_SMALLEST_CHUNK = 128  # queries; with fewer, going over the gradient of the table would take most of the time
+from nary.training.sigmoid import sigmoid_cross_entropy
 
 
-def loss_of(model: Model, lesson: Lesson, settings: TrainingSettings) -> Tensor:
-    """What a step makes smaller, by ``settings.objective``."""
-    if settings.objective in ("sampled", "margin"):
+def loss_of(model: Model, lesson: Lesson, settings: TrainingSettings, corruptions: Corruptions | None = None) -> Tensor:
+    """What a step makes smaller, by ``settings.objective``; "logistic" needs ``corruptions``."""
+    if settings.objective == "logistic":
+        if corruptions is None:
+            raise ValueError('"logistic" needs corruptions')
+        loss = logistic_loss(model, lesson.batch, corruptions)
+    elif settings.objective in ("sampled", "margin"):
         loss = negatives_loss(model, lesson.batch, settings)
     else:
         loss = masked_loss(model, lesson, settings)
@@ -42,6 +45,8 @@ def masked_loss(model: Model, lesson: Lesson, settings: TrainingSettings) -> Ten
             scored = (queries[chosen], *model.table(kind), answers)
             if settings.objective == "binary":
                 loss = loss + binary_cross_entropy(*scored)
+            elif settings.objective == "sigmoid":
+                loss = loss + sigmoid_cross_entropy(*scored, smoothing)
             else:
                 loss = loss + smoothed_cross_entropy(*scored, smoothing)
     return loss / len(lesson.batch)
@@ -123,12 +128,8 @@ def _loss_and_gradients(
     of_table = (-wrong * all_queries).repeat(len(table), 1)
     of_bias = (-wrong * counts.sum()).repeat(len(table))
     queries, weighted, table = (part.to(kind) for part in (queries, weighted, table))
-    size = max(_SMALLEST_CHUNK, _CHUNK_BYTES // (4 * len(table)))
-    starts = range(0, len(queries), size)
-    bounds = torch.searchsorted(rows, torch.tensor([*starts, len(queries)], device=rows.device)).tolist()
-    for start, (first, last) in zip(starts, pairwise(bounds), strict=True):
-        own = slice(start, start + size)
-        places, share = (rows[first:last] - start, names[first:last]), weights[first:last]
+    for own, found in chunks(len(queries), len(table), rows):
+        places, share = (rows[found] - own.start, names[found]), weights[found]
         scores = torch.mm(queries[own], table.T).float().add_(bias)
         sums = scores.logsumexp(1)
         loss += counts[own] @ sums - right * (share @ scores[places])

@@ -1,10 +1,12 @@
 """The optimisers, and how the learning rate goes; Adam with decoupled decay is that of the published GRAN runs."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from nary.models.alternation import Phase
 from nary.training.settings import TrainingSettings
 
 _BETAS = (0.9, 0.999)
@@ -28,9 +30,12 @@ def rate_at(step: int, steps: int, settings: TrainingSettings) -> float:
 
 
 class Optimiser:
-    """Clips the gradient, then takes a step with the rate of that step."""
+    """Clips the gradient, then takes a step with the rate of that step.
 
-    def __init__(self, model: nn.Module, settings: TrainingSettings, steps: int) -> None:
+    Each of ``phases`` has an Adam of its own, which goes on in the next round where it was.
+    """
+
+    def __init__(self, model: nn.Module, settings: TrainingSettings, steps: int, phases: Sequence[Phase] = ()) -> None:
         self.settings = settings
         self.steps = steps
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -38,21 +43,38 @@ class Optimiser:
         spared = [p for p in self.parameters if settings.decay_on != "all" and p.dim() <= 1]
         groups = [{"params": decayed, "weight_decay": settings.decay}, {"params": spared, "weight_decay": 0.0}]
         self.inner = _make(settings, [group for group in groups if group["params"]])
+        self.of_phase = {phase: torch.optim.Adam(phase.parameters, phase.rate, _BETAS, fused=True) for phase in phases}
 
-    def step(self, step: int) -> None:
-        """Update the parameters from their gradients and forget these."""
+    @property
+    def remembering(self) -> list[tuple[torch.optim.Optimizer, Tensor]]:
+        """Who remembers something of which parameter; always in the same order."""
+        found: list[tuple[torch.optim.Optimizer, Tensor]] = [(self.inner, own) for own in self.parameters]
+        return found + [(inner, own) for phase, inner in self.of_phase.items() for own in phase.parameters]
+
+    def rate(self, step: int, phase: Phase | None = None) -> float:
+        """The learning rate of a step."""
+        return rate_at(step, self.steps, self.settings) if phase is None else phase.rate
+
+    def step(self, step: int, phase: Phase | None = None) -> None:
+        """Update the parameters, or those of the phase, from their gradients, and forget all gradients."""
+        if self.settings.clip:
+            nn.utils.clip_grad_norm_(self.parameters if phase is None else phase.parameters, self.settings.clip)
+        if phase is None:
+            self._step(step)
+        else:
+            self.of_phase[phase].step()
+        self.inner.zero_grad(set_to_none=True)
+
+    def _step(self, step: int) -> None:
         settings = self.settings
-        if settings.clip:
-            nn.utils.clip_grad_norm_(self.parameters, settings.clip)
         epsilon = settings.adam_epsilon
         if settings.adam_epsilon_on == "uncorrected":  # the same as adding it before the correction of the moment
             epsilon /= (1 - _BETAS[1] ** (step + 1)) ** 0.5
         for group in self.inner.param_groups:
-            group["lr"] = rate_at(step, self.steps, settings)
+            group["lr"] = self.rate(step)
             if settings.optimiser == "adam":
                 group["eps"] = epsilon
         self.inner.step()
-        self.inner.zero_grad(set_to_none=True)
 
 
 def _make(settings: TrainingSettings, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:

@@ -32,10 +32,17 @@ class TrainingSettings(Settings):
     adam_epsilon: float = Field(1e-6, gt=0)
     adam_epsilon_on: Literal["uncorrected", "corrected"] = "uncorrected"
     """Where epsilon is added: to the uncorrected second moment, as published, or as usual to the corrected one."""
-    objective: Literal["softmax", "binary", "sampled", "margin"] = "softmax"
-    """Against all candidates: cross-entropy, or (binary) every candidate's probability as a yes or no of its own.
-    Against ``negatives`` random candidates of each position: cross-entropy, or a margin."""
+    objective: Literal["softmax", "binary", "sigmoid", "sampled", "margin", "logistic"] = "softmax"
+    """Against all candidates: cross-entropy, or every candidate's probability as a yes or no of its own: (binary) the
+    share it has of all, or (sigmoid) one that depends on its score alone.
+    Against ``negatives`` random candidates of each position: cross-entropy, or a margin. Or (logistic) whole facts,
+    each once an epoch, against ``negatives`` corruptions of it, as a yes or no."""
     negatives: int = Field(10, ge=1)
+    corrupt_values: float | None = Field(None, ge=0, le=1)
+    """How likely the corruptions of a batch replace a value, not a role; by the numbers of entities and relations if
+    this is not given."""
+    corrupt_from: Literal["slot", "relation", "all"] = "slot"
+    """Replace an entity by one seen in the same slot of the relation, or anywhere with the relation, or anywhere."""
     margin: float = Field(0.5, gt=0)
     entity_smoothing: float = Field(0.0, ge=0, lt=1)
     relation_smoothing: float = Field(0.0, ge=0, lt=1)
@@ -47,6 +54,8 @@ class TrainingSettings(Settings):
     relation_visits: float = Field(1.0, gt=0, le=1)
     """The share of the instances with a relation as answer, which are soon learnt, that an epoch visits. Less than 1
     needs shuffled instances."""
+    value_weight: float = Field(1.0, gt=0)
+    """How much an instance with a value as answer counts beside the others; for the objective softmax."""
     seed: int = Field(0, ge=0, lt=1 << 31)
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     device: str = "auto"
@@ -63,4 +72,8 @@ class TrainingSettings(Settings):
             raise ValueError('merge and relation_visits need shuffle = "instances"')
         if self.merge and self.objective in ("sampled", "margin"):
             raise ValueError(f'merge is for objectives against all candidates, not for "{self.objective}"')
+        if self.objective == "logistic" and (self.merge or self.relation_visits < 1):
+            raise ValueError('merge and relation_visits are for masked elements, but "logistic" learns whole facts')
+        if self.value_weight != 1 and self.objective != "softmax":
+            raise ValueError(f'value_weight is for the objective "softmax", not for "{self.objective}"')
         return self

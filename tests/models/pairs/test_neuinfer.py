@@ -1,0 +1,155 @@
+"""NeuInfer: the network as printed, the shortcut for candidates, and what they promise."""
+
+import math
+from typing import Any, ClassVar
+
+import pytest
+import torch
+from contracts.model import ModelContract, asking
+from models.pairs.small import SIZES, facts, ids_of, randomised, whole_scores
+
+from nary.models.batch import Batch, Group
+from nary.models.contract import Kind, Sizes
+from nary.models.pairs import base, neuinfer, sums
+from nary.models.pairs.neuinfer import NeuInfer, NeuInferSettings
+
+SMALL: dict[str, Any] = {"width": 4, "units": 8}
+PRIMARY = ["given", "most-distinct"]
+
+
+class TestContract(ModelContract):
+    name = "neuinfer"
+    settings = SMALL
+    objective = "logistic"
+    learns: ClassVar[dict[str, Any] | None] = {
+        "training__epochs": 300,
+        "training__batch": 20,
+        "training__rate": 0.01,
+        "training__decay": 0.0,
+        "training__negatives": 10,
+        "training__corrupt_values": 0.5,
+        "training__corrupt_from": "all",
+        "model__width": 16,
+        "model__units": 64,
+    }
+
+
+class TestContractOfMostDistinct(ModelContract):
+    name = "neuinfer"
+    settings: ClassVar[dict[str, Any]] = SMALL | {"primary": "most-distinct"}
+    objective = "logistic"
+    order_free = False  # of two values of one attribute only one may be in the triple: the first
+
+
+def made(**changed: Any) -> NeuInfer:
+    model = NeuInfer(NeuInferSettings(**(SMALL | changed)), SIZES)
+    model.prepare(facts())
+    assert isinstance(randomised(model), NeuInfer)
+    return model
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def printed(model: NeuInfer, ids: list[int]) -> float:
+    """The probability of one fact by the published formula."""
+    m = (len(ids) - 3) // 2
+    x = torch.cat([model.entity[ids[1]], model.relation[ids[0]], model.entity[ids[2]]])
+    z = x
+    for layer in (model.first, *model.deeper):
+        z = layer(z).relu()
+    validity = sigmoid(model.validity(z).item())
+    if not m:
+        return validity
+    units = [
+        model.relate(torch.cat([x, model.relation[a], model.entity[v]])).relu()
+        for a, v in zip(ids[3 : 3 + m], ids[3 + m :], strict=True)
+    ]
+    compatibility = sigmoid(model.compatibility(torch.stack(units).amin(0)).item())
+    return model.share * validity + (1 - model.share) * compatibility
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_whole_facts_have_the_probability_that_is_printed(layers: int) -> None:
+    model = made(layers=layers, validity_share=0.3)
+    for ids in ids_of(facts()):
+        expected = torch.tensor([printed(model, one) for one in ids.tolist()], dtype=torch.float64)
+        assert len(expected.unique()) == len(expected)
+        torch.testing.assert_close(model.fact_scores(ids).detach().sigmoid(), expected, rtol=1e-10, atol=1e-12)
+
+
+def test_the_objective_is_the_published_loss() -> None:
+    """softplus(-score) = -log p for a fact, softplus(score) = -log (1 - p) for a corruption."""
+    model = made()
+    for ids in ids_of(facts()):
+        scores = model.fact_scores(ids).detach()
+        for score, p in zip(scores, (printed(model, one) for one in ids.tolist()), strict=True):
+            assert torch.nn.functional.softplus(-score).item() == pytest.approx(-math.log(p), rel=1e-9)
+            assert torch.nn.functional.softplus(score).item() == pytest.approx(-math.log(1 - p), rel=1e-9)
+
+
+@pytest.mark.parametrize("primary", PRIMARY)
+@pytest.mark.parametrize("kind", ["entity", "relation"])
+@pytest.mark.parametrize("size", [1, 10, 1 << 20])
+def test_all_candidates_score_what_the_whole_facts_score(
+    primary: str, kind: Kind, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name in ((base, "_PART"), (neuinfer, "_BLOCK"), (neuinfer, "_WHOLE"), (sums, "_BLOCK")):
+        monkeypatch.setattr(module, name, size)
+    model, batch = made(primary=primary), asking(facts(), kind)
+    assert {group.ids.shape[1] for group in batch.groups} == {3, 5, 7, 9}
+    torch.testing.assert_close(model.score(batch, kind), whole_scores(model, batch, kind), rtol=1e-10, atol=1e-10)
+
+
+def test_equal_triples_are_told_apart_by_their_qualifiers() -> None:
+    model = made()
+    ids = torch.tensor([[0, 1, 2, 3, 4], [0, 1, 2, 3, 5], [0, 1, 6, 3, 4]])
+    batch = Batch([Group(ids, torch.full((3,), 1))])
+    scores = model.score(batch, "entity")
+    assert len(torch.unique(scores, dim=0)) == 3
+    torch.testing.assert_close(scores, whole_scores(model, batch, "entity"))
+
+
+def test_mixtures_far_from_even_stay_exact() -> None:
+    model = made(validity_share=0.25)
+    logits = torch.tensor([[200.0, -200.0], [-200.0, 200.0], [-200.0, -210.0], [200.0, 210.0]])
+    found = model._mixed(*logits.unbind(1))
+    expected = [math.log(1 / 3), math.log(3), -200 + math.log(0.25 + 0.75 * math.exp(-10))]
+    assert found[:3].tolist() == pytest.approx(expected)
+    assert found[3].item() == pytest.approx(200 - math.log(0.25 + 0.75 * math.exp(-10)))
+
+
+def test_a_small_compatibility_is_seen_beside_a_sure_triple() -> None:
+    """In single precision both would be as likely as the triple alone makes them."""
+    model = made().float()
+    found = model._mixed(torch.full((2,), 20.0), torch.tensor([-20.0, -21.0]))
+    assert found[0] > found[1]
+    assert model.fact_scores(ids_of(facts((3,)))[0]).dtype == torch.float64
+
+
+@pytest.mark.parametrize(
+    ("settings", "sizes", "millions"),
+    [
+        ({}, Sizes(28645, 501, 6), 3.6),  # JF17K
+        ({"layers": 1, "units": 1000, "validity_share": 0.3}, Sizes(47765, 193, 9), 5.3),  # WikiPeople
+    ],
+)
+def test_models_are_as_large_as_published(settings: dict[str, Any], sizes: Sizes, millions: float) -> None:
+    model = NeuInfer(NeuInferSettings(**settings), sizes)
+    assert round(sum(parameter.numel() for parameter in model.parameters()) / 1e6, 1) == millions
+
+
+def test_first_weights_are_as_published() -> None:
+    torch.manual_seed(0)
+    model = NeuInfer(NeuInferSettings(), Sizes(entities=1000, relations=100, max_arity=3))
+    for table in (model.entity, model.relation):
+        assert table.abs().max() <= 0.1  # 1 / sqrt(100)
+        assert table.std().item() == pytest.approx(0.1 / 3**0.5, rel=0.02)
+    (second,) = model.deeper
+    layers = (model.first, second, model.validity, model.relate, model.compatibility)
+    assert [tuple(layer.weight.shape) for layer in layers] == [(200, 300), (100, 200), (1, 100), (1200, 500), (1, 1200)]
+    for layer in layers:
+        bound = (6 / sum(layer.weight.shape)) ** 0.5
+        assert bound * 0.9 < layer.weight.abs().max() <= bound
+        assert not layer.bias.any()
