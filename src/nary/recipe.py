@@ -26,6 +26,8 @@ class DataSettings(Settings):
     """The splits to learn from; the published runs learn from valid too."""
     valid_share: float | None = Field(None, gt=0, lt=1)
     """Hold this share of train out as valid, for datasets without a valid split."""
+    qualifiers: bool = True
+    """Learn from and rank whole facts, or only their primary triples; equal triples are learnt from once."""
 
 
 class Recipe(Settings):

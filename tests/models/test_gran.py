@@ -210,6 +210,7 @@ OPTIONS: list[dict[str, object]] = [
     {"edge_bias": "per-layer"},
     {"edge_bias_on": "key"},
     {"edge_bias_on": "value"},
+    {"edge_bias_on": "none"},
     {"extra_edges": True},
     {"norm": "pre"},
     {"tied": False},

@@ -64,6 +64,7 @@ class Asker:
         elements = statement.elements()
         if position not in elements:
             raise FactError(f"{statement} has no {position}", f"It has: {', '.join(map(str, elements))}")
+        self.check_arity(statement.arity)
         if position.role not in self.model.roles:
             can = ", ".join(sorted(role.value for role in self.model.roles))
             raise SettingError(f"{self.model.name} cannot predict the {position}", f"It predicts: {can}.")
@@ -120,9 +121,21 @@ class Asker:
             self._temperatures[kind] = self._fit(kind)
         return self._temperatures[kind]
 
+    def check_arity(self, arity: int) -> None:
+        """Refuse qualifiers if no fact given to the model has any: it would answer as if at random."""
+        if arity > 2 and self._arities == {2}:
+            raise FactError(
+                f"{self.model.name} knows no qualifiers here: it was given triples alone", "Leave the qualifiers out."
+            )
+
+    @cached_property
+    def _arities(self) -> set[int]:
+        """Those of the facts given to the model."""
+        return {arity for table in self.dataset.splits.values() for arity in table.arities}
+
     def notes(self, arity: int) -> list[str]:
         """What to say about answers to a query of this arity."""
-        seen = any(arity in table.arities for table in self.dataset.splits.values())
+        seen = arity in self._arities
         found = [] if seen else [f"the model has never seen a fact of arity {arity}"]
         if not self.calibrated:
             found.append("the probabilities are not calibrated: there are no valid facts held out from training")

@@ -42,6 +42,7 @@ class _Elements(NamedTuple):
 
 def score(asker: Asker, table: FactTable, progress: Progress) -> list[Plausibility]:
     """The plausibility of each fact of a table with the ids of the vocabulary, in the order of the table."""
+    asker.check_arity(max(table.arities, default=2))
     measured = _measure(asker, table, progress)
     known = _known(asker, table)
     order = np.lexsort((measured.fit, measured.row))  # within a fact the least plausible first

@@ -48,8 +48,8 @@ class Gran(Model):
         tables = settings.layers if settings.edge_bias == "per-layer" else 1
         heads = settings.heads if settings.edge_bias == "per-head" else 1
         shape = (heads, edge_type_count(settings), width // settings.heads)
-        self.edge_key = _table(0 if settings.edge_bias_on == "value" else tables, *shape)
-        self.edge_value = _table(0 if settings.edge_bias_on == "key" else tables, *shape)
+        self.edge_key = _table(tables if settings.edge_bias_on in ("both", "key") else 0, *shape)
+        self.edge_value = _table(tables if settings.edge_bias_on in ("both", "value") else 0, *shape)
         self.head_transform = nn.Linear(width, width)
         self.head_norm = nn.LayerNorm(width, eps=1e-12) if settings.head == "code" else None
         self.output_norm = nn.LayerNorm(width, eps=1e-12) if settings.norm == "pre" else None

@@ -21,7 +21,7 @@ class GranSettings(Settings):
     """Also embed the role of each vertex, or its position (role and number of the qualifier)."""
     edge_bias: Literal["shared", "per-head", "per-layer"] = "shared"
     """Whether all layers and heads share the biases of the edge types."""
-    edge_bias_on: Literal["both", "key", "value"] = "both"
+    edge_bias_on: Literal["both", "key", "value", "none"] = "both"
     extra_edges: bool = False
     """Give the pairs of vertices that are not joined, and a vertex with itself, types of their own."""
     norm: Literal["post", "pre"] = "post"
