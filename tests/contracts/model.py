@@ -19,6 +19,7 @@ from nary.models.batch import Batch, Group
 from nary.models.contract import Kind, Model
 from nary.models.registry import find
 from nary.runs import InterruptedRun, resume_run, start_run, train_run
+from nary.training.corruptions import Corruptions
 from nary.training.lesson import Lesson
 from nary.training.objective import loss_of
 from nary.training.settings import TrainingSettings
@@ -106,7 +107,8 @@ class ModelContract:
             pytest.skip("the model has no parameters")
         batch = Batch([group for kind in kinds_of(model) for group in asking(data.train, kind).groups])
         settings = TrainingSettings.model_validate({"objective": self.objective})
-        loss_of(model.train(), Lesson.of(batch), settings).backward()  # type: ignore[no-untyped-call]
+        corruptions = Corruptions(data.train, model.sizes, settings, torch.device("cpu"))
+        loss_of(model.train(), Lesson.of(batch), settings, corruptions).backward()  # type: ignore[no-untyped-call]
         for name, parameter in model.named_parameters():
             assert parameter.grad is not None, name
             assert parameter.grad.abs().max() > 0, name

@@ -1,5 +1,6 @@
 """What every model promises: a query vector for a masked fact and a table of candidates, or scores of its own."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -7,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from nary.facts import FactTable, Role
+from nary.models.alternation import Alternation
 from nary.models.batch import Batch
 
 Kind = Literal["entity", "relation"]
@@ -53,8 +55,16 @@ class Model(nn.Module):
         """The scores [n] of whole facts of one arity [n, 2m+3]; only for training with negatives."""
         raise NotImplementedError(f"{self.name} does not score whole facts")
 
+    def group_scores(self, groups: Sequence[Tensor]) -> list[Tensor]:
+        """The scores of whole facts, group by group; for a model whose norms should see all of a batch at once."""
+        return [self.fact_scores(ids) for ids in groups]
+
     def extra_loss(self, batch: Batch) -> Tensor | None:
         """What the model learns besides the answers, if anything."""
+        return None
+
+    def alternation(self) -> Alternation | None:
+        """What training does in turns with its objective, if anything; asked once, before it starts."""
         return None
 
     def constrain(self) -> None:

@@ -52,6 +52,22 @@ _ENTRIES = (
         "a fact as a small typed graph, encoded by attention with biases for its edges",
     ),
     Entry(
+        "hy-transformer",
+        "attention",
+        "nary.models.hy_transformer:HyTransformerSettings",
+        "nary.models.hy_transformer:HyTransformer",
+        "Yu, Yang, Improving Hyper-Relational Knowledge Graph Completion, arXiv:2104.08167, 2021",
+        "a shallow transformer over the masked statement, without a graph",
+    ),
+    Entry(
+        "stare",
+        "graph encoder",
+        "nary.models.stare.settings:StareSettings",
+        "nary.models.stare.model:Stare",
+        "Galkin et al., Message Passing for Hyper-Relational Knowledge Graphs, EMNLP 2020",
+        "messages along the facts, qualifiers included, and a transformer over the question",
+    ),
+    Entry(
         "n-cp",
         "tensor",
         "nary.models.tuples.n_cp:NCPSettings",
@@ -131,6 +147,31 @@ _ENTRIES = (
         "Zhang et al., Scalable Instance Reconstruction in Knowledge Bases via Relatedness Affiliated Embedding, "
         "WWW 2018",
         "m-TransH, and a network that tells which entities can stand together",
+    ),
+    Entry(
+        "nalp",
+        "pairs",
+        "nary.models.pairs.nalp:NaLPSettings",
+        "nary.models.pairs.nalp:NaLP",
+        "Guan et al., Link Prediction on N-ary Relational Data, WWW 2019",
+        "pairs of role and value, and whether every two of them go together",
+    ),
+    Entry(
+        "hinge",
+        "pairs",
+        "nary.models.pairs.hinge:HingeSettings",
+        "nary.models.pairs.hinge:Hinge",
+        "Rosso, Yang, Cudré-Mauroux, Beyond Triplets: Hyper-Relational Knowledge Graph Embedding for Link Prediction, "
+        "WWW 2020",
+        "convolutions over the triple, and over the triple with each qualifier",
+    ),
+    Entry(
+        "neuinfer",
+        "pairs",
+        "nary.models.pairs.neuinfer:NeuInferSettings",
+        "nary.models.pairs.neuinfer:NeuInfer",
+        "Guan et al., NeuInfer: Knowledge Inference on N-ary Facts, ACL 2020",
+        "is the triple valid, and do its qualifiers go with it",
     ),
     Entry(
         "frequency",

@@ -13,7 +13,6 @@ from nary.models.contract import Sizes
 from nary.models.registry import find
 from nary.models.tuples.base import TupleModel
 from nary.models.tuples.m_transh import MTransH
-from nary.models.tuples.rae import RAE
 
 
 def count(name: str, sizes: Sizes, schemas: list[list[int]], **settings: Any) -> int:
@@ -142,53 +141,6 @@ def test_the_penalties_of_m_transh_by_hand() -> None:
     assert penalty is not None
     assert penalty.item() == pytest.approx((1e-3 * (0.24 + 2 * 0.99) + 1.3**2 + 2 * 1.5**2) / 4)
     assert make("m-transh", variant="hype").extra_loss(Batch(groups(facts()))) is None
-
-
-def test_the_network_of_rae_learns_which_entities_stand_together() -> None:
-    model = make("rae").train()
-    assert isinstance(model, RAE)
-    with torch.no_grad():
-        model.entity.copy_(torch.eye(9, 4))
-    ids = torch.tensor([[0, 0, 1, 2, 2]]).repeat(64, 1)  # 0 and 1 stand together; 2 is masked
-    batch = Batch([Group(ids, torch.full((64,), 4))])
-    optimiser = torch.optim.Adam(model.network_parameters(), lr=0.05)
-    first = model.relatedness_loss(batch).item()
-    for _ in range(60):
-        optimiser.zero_grad()
-        loss = model.relatedness_loss(batch)
-        loss.backward()
-        optimiser.step()
-    assert loss.item() < 0.4 < first  # a ninth of the replaced ones are what they were
-
-    def together(*pair: int) -> float:
-        return model.network(model.entity[list(pair)].flatten()).softmax(-1)[1].item()
-
-    assert together(0, 1) > 0.7 > together(3, 1)
-
-
-def test_rae_learns_with_the_penalties_of_m_transh() -> None:
-    model = make("rae")
-    batch = Batch(groups(facts()))
-    assert isinstance(model, RAE)
-    torch.manual_seed(1)
-    related, penalty = model.relatedness_loss(batch), MTransH.extra_loss(model, batch)
-    torch.manual_seed(1)
-    assert penalty is not None
-    assert model.extra_loss(batch).item() == pytest.approx((related + penalty).item())
-
-
-def test_pairs_of_rae_leave_the_masked_entity_out() -> None:
-    model = make("rae")
-    assert isinstance(model, RAE)
-    one, other = (
-        Batch([Group(torch.tensor([[0, 3, 4, 2, answer]]).repeat(8, 1), torch.full((8,), 4))]) for answer in (5, 6)
-    )
-    losses = []
-    for batch in (one, other):
-        torch.manual_seed(1)
-        losses.append(model.relatedness_loss(batch).item())
-    assert losses[0] == losses[1] != 0
-    assert model.relatedness_loss(Batch(groups(facts((2,))))).item() == 0  # one known entity is no pair
 
 
 @pytest.mark.parametrize("name", ["getd", "n-tucker"])

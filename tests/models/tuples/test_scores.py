@@ -47,12 +47,9 @@ def test_a_mixed_batch_scores_like_its_groups(name: str) -> None:
     torch.testing.assert_close(scores(model, *groups(facts())), torch.cat(apart), rtol=1e-9, atol=1e-9)
 
 
-def test_a_core_that_would_be_too_large_is_that_of_a_model_with_the_first_coordinates(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("nary.models.tuples.n_tucker._LARGEST_CORE", 3**5)
+def test_a_core_that_would_be_too_large_is_that_of_a_model_with_the_first_coordinates() -> None:
     table = facts((4,))
-    wide, narrow = make("n-tucker", table, width=5), make("n-tucker", table, width=3)
+    wide, narrow = make("n-tucker", table, width=5, largest_core=3**5), make("n-tucker", table, width=3)
     assert wide.core_4.shape == narrow.core_4.shape == (3,) * 5  # type: ignore[union-attr]
     state = narrow.state_dict()
     for key, tensor in wide.state_dict().items():

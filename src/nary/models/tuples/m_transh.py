@@ -91,19 +91,25 @@ class MTransH(TupleModel):
     def _score(self, tuples: Tuples) -> Tensor:
         """Multiplied out, the distance needs one product for the tuples and one for their distinct schemas.
 
-        With c the sum without the masked slot, it is |c + a P(e)|^2 = |c|^2 + 2 a P(c) · e + a^2 |P(e)|^2.
+        With c the sum without the masked slot, it is |c + a P(e)|^2 = 2 a P(c) · e + a^2 |P(e)|^2 + |c|^2. All three
+        terms are made by one product, so that nothing else goes over all pairs of tuples and entities.
         """
         if tuples.arity not in self.arities:
             return self.entity.new_zeros(len(tuples), len(self.entity))
         distinct, which = torch.unique(tuples.schemas, dim=0, return_inverse=True)
         normals, biases, weights = self._of(distinct)
-        along = (normals @ self.entity.T).square()
-        lengths = self.entity.square().sum(1) - (2 - normals.square().sum(1, keepdim=True)) * along  # |P(e)|^2 [S', E]
+        along = (self.entity @ normals.T).square()
+        lengths = self.entity.square().sum(1, keepdim=True) - (2 - normals.square().sum(1)) * along  # |P(e)|^2 [E, S']
         own, masked = weights[which], tuples.masked
         rest = self._sum(tuples, normals[which], biases[which], own.masked_fill(masked, 0))
         at = own[masked][:, None]
-        found = (2 * at * _projected(rest, normals[which])) @ self.entity.T
-        return -self._distance(found + rest.square().sum(1, keepdim=True) + at.square() * lengths[which])
+        queries = [
+            2 * at * _projected(rest, normals[which]),
+            at.square() * nn.functional.one_hot(which, len(distinct)),
+            rest.square().sum(1, keepdim=True),
+        ]
+        table = torch.cat([self.entity, lengths, torch.ones_like(lengths[:, :1])], 1)
+        return self._distance(torch.cat(queries, 1) @ table.T).neg_()
 
     def _sum(self, tuples: Tuples, normals: Tensor, biases: Tensor, weights: Tensor) -> Tensor:
         """The vectors whose length is the distance [n, d]."""
@@ -111,8 +117,8 @@ class MTransH(TupleModel):
         return biases + _projected((weights[..., None] * entities).sum(1), normals)
 
     def _distance(self, squares: Tensor) -> Tensor:
-        """From squares, which rounding may bring below 0."""
-        return squares if self.variant == "published" else (squares.clamp(min=0) + 1e-12).sqrt()
+        """From squares, which rounding may bring below 0; in their place, as there may be many."""
+        return squares if self.variant == "published" else squares.clamp_(min=1e-12).sqrt_()
 
     def _of(self, schemas: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Normals [n, d], biases [n, d] and the weights of the slots [n, k] of schemas [n, k-1]."""

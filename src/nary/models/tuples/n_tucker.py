@@ -12,8 +12,6 @@ from nary.models.contract import Sizes
 from nary.models.tuples.tensor import TensorModel
 from nary.models.tuples.tuples import Tuples
 
-_LARGEST_CORE = 10_000_000
-
 
 class NTuckERSettings(Settings):
     """``[model]`` of a recipe for n-TuckER."""
@@ -24,21 +22,24 @@ class NTuckERSettings(Settings):
     """Of the known entities."""
     hidden_dropout: float = Field(0.5, ge=0, lt=1)
     """Of the query vector."""
+    largest_core: float = Field(1e7, ge=1)
+    """How many numbers a core may have; one that would have more reads the first coordinates of all vectors only."""
 
 
 class NTuckER(TensorModel):
-    """n-TuckER. A core that would be too large is built for the first coordinates of all vectors only."""
+    """n-TuckER, with a core for each arity."""
 
     name = "n-tucker"
 
     def __init__(self, settings: NTuckERSettings, sizes: Sizes) -> None:
         super().__init__(sizes, settings.width, settings.input_dropout, settings.hidden_dropout)
+        self.largest_core = settings.largest_core
         for arity in range(2, sizes.max_arity + 1):
             self.by_arity(f"core_{arity}", arity, (self.side(arity),) * (arity + 1), _start)
 
     def side(self, arity: int) -> int:
         """How many coordinates the core of an arity reads: all, or as many as it may have."""
-        return max(side for side in range(1, self.width + 1) if side == 1 or side ** (arity + 1) <= _LARGEST_CORE)
+        return max(side for side in range(1, self.width + 1) if side == 1 or side ** (arity + 1) <= self.largest_core)
 
     def encode(self, tuples: Sequence[Tuples]) -> Tensor:
         """The query vectors of tuples [B, d], zero at coordinates that a core does not read."""

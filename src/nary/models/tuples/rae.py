@@ -1,12 +1,12 @@
 """RAE: m-TransH, and a network that tells which entities can stand in one fact."""
 
-from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from nary.models.alternation import Alternation, Phase
 from nary.models.batch import Batch
 from nary.models.contract import Sizes
 from nary.models.tuples.m_transh import MTransH, TransHSettings
@@ -19,6 +19,15 @@ class RAESettings(TransHSettings):
     name: Literal["rae"] = "rae"
     hidden: int = Field(400, ge=1)
     """The width of the network between its two layers."""
+    learning: Literal["joint", "alternating"] = "joint"
+    """One loss, as the paper says; or in turns, as the authors' code does: rounds of epochs of the distance, of the
+    network with the entities as they are, and of the entities with the network as it is."""
+    relatedness: float = Field(1.0, ge=0)
+    """The weight of the network in the joint loss."""
+    round_epochs: list[Annotated[int, Field(ge=1)]] = Field([100, 10, 5], min_length=3, max_length=3)
+    """Of a round: those of the distance, of the network and of the entities."""
+    round_rates: list[Annotated[float, Field(gt=0)]] = Field([5e-3, 1e-3], min_length=2, max_length=2)
+    """With which the network and the entities are learnt in a round; the distance has that of ``[training]``."""
 
 
 class RAE(MTransH):
@@ -28,35 +37,43 @@ class RAE(MTransH):
 
     def __init__(self, settings: RAESettings, sizes: Sizes) -> None:
         super().__init__(settings, sizes)
+        self.settings = settings
         first, last = nn.Linear(2 * settings.width, settings.hidden), nn.Linear(settings.hidden, 2)
         for layer in (first, last):
             nn.init.trunc_normal_(layer.weight)
             nn.init.constant_(layer.bias, 0.1)
         self.network = nn.Sequential(first, nn.ReLU(), last)
 
-    def network_parameters(self) -> Iterator[nn.Parameter]:
-        """The parameters of the network alone."""
-        return self.network.parameters()
+    def extra_loss(self, batch: Batch) -> Tensor | None:
+        """What m-TransH adds, and the loss of the network if it is learnt at the same time."""
+        penalties = super().extra_loss(batch)
+        if self.settings.learning == "alternating":
+            return penalties
+        related = self.settings.relatedness * self.relatedness_loss(batch)
+        return related if penalties is None else related + penalties
 
-    def extra_loss(self, batch: Batch) -> Tensor:
-        """The loss of the network, and what m-TransH adds."""
-        penalties, loss = super().extra_loss(batch), self.relatedness_loss(batch)
-        return loss if penalties is None else loss + penalties
+    def alternation(self) -> Alternation | None:
+        """The rounds of the authors' code."""
+        if self.settings.learning == "joint":
+            return None
+        distance, *epochs = self.settings.round_epochs
+        rates = self.settings.round_rates
+        network = Phase(epochs[0], self.relatedness_loss, list(self.network.parameters()), rates[0])
+        entities = Phase(epochs[1], self.relatedness_loss, [self.entity], rates[1])
+        return Alternation(distance, (network, entities))
 
     def relatedness_loss(self, batch: Batch) -> Tensor:
-        """How badly the network tells pairs of known entities of one fact from pairs with one replaced at random."""
+        """How badly the network tells pairs of entities of one fact from pairs with one replaced at random."""
         pairs = torch.cat([_pairs(Tuples.of(group)) for group in batch.groups])
-        if not len(pairs):
-            return self.entity.new_zeros(())
         side = torch.randint(2, (len(pairs), 1), device=pairs.device)
         wrong = pairs.scatter(1, side, torch.randint(self.sizes.entities, side.shape, device=pairs.device))
         vectors = nn.functional.embedding(torch.cat([pairs, wrong]), self.entity).flatten(1)
         true = torch.arange(2, device=pairs.device).flip(0).repeat_interleave(len(pairs))
-        return nn.functional.cross_entropy(self.network(vectors), true)
+        return nn.functional.cross_entropy(self.network(vectors), true, reduction="sum") / max(1, len(true))
 
 
 def _pairs(tuples: Tuples) -> Tensor:
-    """All pairs of known entities of each fact [p, 2]."""
-    known = tuples.known
-    places = torch.combinations(torch.arange(known.shape[1], device=known.device), 2)
-    return known[:, places].flatten(0, 1)
+    """The masked entity of each fact with every one after it [p, 2]: so an epoch has each pair of a fact once."""
+    later = torch.arange(tuples.arity, device=tuples.slots.device) > tuples.slots[:, None]  # [n, k]
+    masked = tuples.entities[tuples.masked][:, None].expand(later.shape)
+    return torch.stack([masked[later], tuples.entities[later]], 1)
