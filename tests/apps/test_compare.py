@@ -1,0 +1,221 @@
+"""``nary compare``, on small real runs."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from apps.command import Nary
+from runs.small import small_data, small_run
+
+from nary.recipe import choose
+from nary.runs import load_run
+from nary.runs.results import record_result
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three evaluated runs on the same data: gran, frequency, and gran without qualifiers."""
+    folder = tmp_path_factory.mktemp("runs")
+    data = small_data()
+    for name, model, changed in (
+        ("gran", "gran", {}),
+        ("floor", "frequency", {}),
+        ("triples", "gran", {"data__qualifiers": False}),
+    ):
+        run = small_run(folder / name, model, data, **changed)
+        run.keep(run.evaluate("test"))
+    small_run(folder / "fresh", "frequency", data)
+    return folder
+
+
+def mrr(folder: Path, name: str, report: int = 0) -> float:
+    return float(load_run(folder / name).reports[report].metrics["entity"]["mrr"])
+
+
+def test_a_table_of_two_runs(nary: Nary, folder: Path) -> None:
+    found = nary("compare", folder / "gran", folder / "floor")
+    assert found.code == 0
+    better, worse = sorted(("gran", "floor"), key=lambda name: -mrr(folder, name))
+    lines = found.out.splitlines()
+    titles = ["MRR", "Hits@1", "Hits@10", "MRR", "s/o", "MRR", "value", "MRR", "relation"]
+    assert lines[0].split() == ["run", "model", "recipe", "data", "seed", *titles, "parameters", "epochs", "seconds"]
+    places = [next(i for i, line in enumerate(lines) if line.startswith(f"{name} ")) for name in (better, worse)]
+    assert places == sorted(places)
+    assert f"{mrr(folder, better):.3f}*" in lines[places[0]]
+    assert f"{mrr(folder, worse):.3f} " in lines[places[1]]
+    assert len({line.index(".", len(line) // 3) for line in lines[1:3]}) == 1  # figures stand below each other
+    assert lines[-1] == "Protocol: filter slots (train, valid, test); ties mean; candidates all; positions all."
+    assert found.err == ""
+
+
+def test_everything_as_json(nary: Nary, folder: Path) -> None:
+    found = nary("compare", folder / "gran", folder / "floor", "--json").json
+    runs = {run["run"]: run for run in found["runs"]}
+    gran, floor = runs["gran"], runs["floor"]
+    assert (gran["model"], gran["data"], gran["seed"], gran["epochs"]) == ("gran-hete", "generated", 0, 4.0)
+    assert gran["parameters"] == sum(p.numel() for p in load_run(folder / "gran").model.parameters())
+    assert gran["seconds"] > 0
+    assert (floor["parameters"], floor["seconds"], floor["recipe"]) == (
+        0,
+        None,
+        "defaults, epochs=4, batch=32, rate=0.01",
+    )
+    assert gran["metrics"]["entity"]["mrr"] == mrr(folder, "gran")
+    best = max(runs, key=lambda name: mrr(folder, name))
+    assert found["best"]["mrr entity"] == [best]
+    assert found["warnings"] == []
+
+
+def test_a_column_that_one_run_has_not(nary: Nary, folder: Path) -> None:
+    found = nary("compare", folder / "triples", folder / "gran", "--out", folder / "table.md")
+    assert found.code == 0
+    row = next(line for line in (folder / "table.md").read_text().splitlines() if "triples only" in line)
+    assert "| – |" in row  # the MRR of values
+    first, second = sorted(("triples", "gran"), key=lambda name: -mrr(folder, name))
+    data = {"triples": "generated, triples only (triples)", "gran": "generated (gran)"}
+    assert f"note: Not the same data: {data[first]}; {data[second]}." in found.err
+    queries = [line for line in found.err.splitlines() if line.startswith("note: Not the same queries")]
+    assert len(queries) == 2  # entity and relation; subjects and objects are as many
+    assert "subject/object" not in "".join(queries)
+
+
+def test_csv(nary: Nary, folder: Path, tmp_path: Path) -> None:
+    assert nary("compare", folder / "gran", folder / "floor", "--out", tmp_path / "table.csv").code == 0
+    lines = (tmp_path / "table.csv").read_text().splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert [float(row["mrr entity"]) for row in rows] == sorted(
+        (mrr(folder, n) for n in ("gran", "floor")), reverse=True
+    )
+    assert {row["model"] for row in rows} == {"gran-hete", "frequency"}
+    assert float(rows[0]["hits@3 value"]) >= 0
+    assert lines[-1].startswith("# Protocol:")
+
+
+def test_json_latex_and_markdown_files(nary: Nary, folder: Path, tmp_path: Path) -> None:
+    paths = [tmp_path / f"table.{kind}" for kind in ("json", "tex", "md")]
+    for path in paths:
+        assert nary("compare", folder / "gran", folder / "floor", "--out", path).code == 0
+    best = f"{max(mrr(folder, 'gran'), mrr(folder, 'floor')):.3f}"
+    assert len(json.loads(paths[0].read_text())["runs"]) == 2
+    latex, markdown = paths[1].read_text(), paths[2].read_text()
+    assert rf"\textbf{{{best}}}" in latex
+    assert latex.count(r" \\") == 3
+    assert f"| **{best}** |" in markdown
+    assert all(line.count(" | ") == markdown.splitlines()[0].count(" | ") for line in markdown.splitlines()[:4])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["table.json", "table.md", "table.tex"]
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_a_plot(nary: Nary, folder: Path, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"plot.{kind}"
+    assert nary("compare", folder / "gran", folder / "floor", "--out", path).code == 0
+    content = path.read_bytes()
+    if kind == "png":
+        assert content.startswith(b"\x89PNG\r\n")
+    else:
+        assert "<!-- gran -->" in content.decode()
+        assert "seconds of training" in content.decode()
+
+
+def test_recorded_results_and_metrics_files(nary: Nary, folder: Path, tmp_path: Path) -> None:
+    run = load_run(folder / "gran")
+    path = record_result(run, run.reports[0], tmp_path)
+    found = nary("compare", path, folder / "gran" / "model" / "metrics.json", folder / "floor" / "model", "--json").json
+    assert found["warnings"] == []
+    runs = {run["path"]: run for run in found["runs"]}
+    recorded, model_folder = runs[str(path)], runs[str(folder / "gran" / "model")]
+    assert recorded["metrics"] == model_folder["metrics"]
+    assert recorded["recipe"] == model_folder["recipe"]
+    assert recorded["seconds"] == pytest.approx(load_seconds(folder / "gran"), abs=0.1)
+    assert model_folder["seconds"] is None  # a model folder does not tell
+
+
+def load_seconds(folder: Path) -> float:
+    return float(json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])["seconds"])
+
+
+def test_a_run_without_a_report_says_what_to_do(nary: Nary, folder: Path) -> None:
+    found = nary("compare", folder / "gran", folder / "fresh", "--json")
+    assert found.code == 2
+    assert found.error["message"] == f"{folder / 'fresh'} has not been evaluated on test"
+    assert found.error["hint"] == f"Do it: nary evaluate {folder / 'fresh'} --split test"
+    found = nary("compare", folder / "gran", "--set", "evaluation.candidates=seen", "--json")
+    assert found.error["message"] == f"{folder / 'gran'} has not been evaluated on test by this protocol"
+    assert found.error["hint"].endswith("--split test --set evaluation.candidates=seen")
+    assert "has no context split" in nary("compare", folder / "gran", "--split", "context", "--json").error["message"]
+
+
+def test_reports_by_another_protocol(nary: Nary, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        small_run(tmp_path / name, "frequency")
+        assert nary("evaluate", tmp_path / name, "--candidates", "seen").code == 0
+    assert nary("evaluate", tmp_path / "one").code == 0
+    found = nary("compare", tmp_path / "one", tmp_path / "two", "--set", "evaluation.candidates=seen", "--json").json
+    assert [run["protocol"]["candidates"] for run in found["runs"]] == ["seen", "seen"]
+    assert found["best"]["mrr entity"] == ["one", "two"]  # they are equal
+    run = load_run(tmp_path / "two")
+    path = record_result(run, run.reports[0], tmp_path / "results")
+    warning = nary("compare", tmp_path / "one", path, "--json").json["warnings"]
+    values = {"one": "all (one)", "two": "seen (results/generated/frequency-seed0.json)"}
+    first, second = ("one", "two") if mrr(tmp_path, "one", -1) >= mrr(tmp_path, "two") else ("two", "one")
+    assert warning == [f"Other rules, candidates: {values[first]}; {values[second]}."]
+
+
+def test_other_facts_under_the_same_name_and_other_splits_learnt_from(nary: Nary, folder: Path, tmp_path: Path) -> None:
+    run = small_run(tmp_path / "run", "frequency", small_data(80), data__train_on=["train", "valid"])
+    run.keep(run.evaluate("test"))
+    warnings = nary("compare", folder / "floor", tmp_path / "run", "--json").json["warnings"]
+    assert warnings[0].startswith("Other facts under the same name, by their fingerprint: ")
+    assert any(line.startswith("Learned from: ") and "train, valid" in line for line in warnings)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "no model or run folder"),
+        (["{folder}/gran", "--out", "table.xls"], "cannot tell from its name how to write table.xls"),
+        (["{folder}/gran", "--set", "training.epochs=3"], "training cannot be changed after the training"),
+        (["{folder}/gran/recipe.toml"], "not a recorded result"),
+        ([], "Missing argument"),
+    ],
+)
+def test_mistakes(nary: Nary, folder: Path, arguments: list[str], message: str) -> None:
+    found = nary("compare", *(one.format(folder=folder) for one in arguments), "--json")
+    assert found.code == 2
+    assert message in found.error["message"]
+
+
+def test_a_result_of_another_split_or_of_a_damaged_file(nary: Nary, folder: Path, tmp_path: Path) -> None:
+    run = load_run(folder / "floor")
+    path = record_result(run, run.evaluate("valid"), tmp_path)
+    assert nary("compare", path, "--json").error["message"] == f"{path} is a result on valid, not test"
+    content: dict[str, Any] = json.loads(path.read_text())
+    del content["recipe"]
+    path.write_text(json.dumps(content))
+    assert nary("compare", path, "--json").error["message"] == "not a recorded result: 'recipe'"
+
+
+def test_nothing_is_written_if_a_run_cannot_be_compared(nary: Nary, folder: Path, tmp_path: Path) -> None:
+    assert nary("compare", folder / "gran", folder / "fresh", "--out", tmp_path / "table.md").code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_recipe_in_a_few_words() -> None:
+    from nary.apps.comparing.recipes import recipe_label
+
+    assert recipe_label(choose("nobel")) == "gran/nobel"
+    assert recipe_label(choose("nobel", overrides={"training.seed": 4, "training.epochs": 3})) == "gran/nobel, epochs=3"
+    assert recipe_label(choose("mine", recipe="gran/nobel")) == "gran/nobel"
+    changed = {
+        "training.epochs": 3,
+        "training.batch": 7,
+        "model.width": 8,
+        "model.layers": 1,
+        "data.train_on": ["valid"],
+    }
+    assert (
+        recipe_label(choose("nobel", overrides=changed))
+        == "gran/nobel, train_on=valid, layers=1, width=8, 2 more changes"
+    )
