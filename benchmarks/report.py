@@ -13,6 +13,7 @@ PAGE = ROOT / "docs" / "performance.md"
 PICTURE = ROOT / "docs" / "images" / "growth.svg"
 BEGIN, END = "<!-- figures: python benchmarks/report.py -->\n", "<!-- end of figures -->\n"
 AXES = ("entities", "arity", "layers", "batch")
+MODELS = ROOT / "benchmarks" / "results" / "models-jf17k.json"
 
 
 def read(name: str) -> dict[str, Any]:
@@ -101,7 +102,26 @@ def figures() -> str:
                 ["GB", *(f"{point['bytes'] / 1e9:.2f}" for point in points)],
             ],
         )
-    return text
+    return text + (models() if MODELS.is_file() else "")
+
+
+def models() -> str:
+    """All models side by side."""
+    found = read(MODELS.stem)
+    rows = [
+        [
+            one["model"],
+            f"{one['instances_per_second']:,.0f}" if one["instances_per_second"] else "",
+            f"{one['queries_per_second']:,.0f}",
+            f"{one['ratio']:.2f}",
+            f"{one['parameters'] / 1e6:.1f} million",
+            f"{one['peak_bytes'] / 1e9:.2f} GB",
+        ]
+        for one in found["models"]
+    ]
+    text = f"All models on {found['data']}, {found['threads']} threads. *Ratio* is the time that a query takes in "
+    text += "relation to the first row.\n\n"
+    return text + table(["model", "training instances/s", "queries/s", "ratio", "parameters", "memory"], rows)
 
 
 def draw() -> None:

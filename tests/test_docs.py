@@ -2,14 +2,24 @@
 
 import importlib
 import re
+from collections.abc import Iterable
+from functools import cache
+from math import isnan
 from pathlib import Path
+from statistics import mean
 
 import pytest
 
 from nary.apps.cli.main import _COMMANDS
-from nary.apps.results_page import results_page
+from nary.apps.results.own import read_own
+from nary.apps.results.page import results_page
+from nary.apps.results.published import MEASURES, read_published
+from nary.data import catalogue
+from nary.evaluation.metrics import GROUPS
+from nary.models.registry import MODELS
 
 ROOT = Path(__file__).parent.parent
+_TOLD = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").rglob("*.md") if page.stem != "results")]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -30,6 +40,78 @@ def test_commands_exist(page: Path) -> None:
 
 def test_results_are_made_from_their_files() -> None:
     assert (ROOT / "docs" / "results.md").read_text() == results_page(ROOT / "results")
+
+
+@pytest.mark.parametrize("page", _TOLD, ids=lambda page: page.stem)
+def test_every_result_told_is_recorded_or_published(page: Path) -> None:
+    assert not unknown_figures(page.read_text(), page.stem)
+
+
+def test_a_result_is_looked_up_by_model_and_dataset() -> None:
+    assert not unknown_figures("GRAN has an MRR of 0.656 on JF17K, and of .270 on nobel.")
+    assert not unknown_figures("An MRR of 0.732 on JF17K-3.", "getd")
+    assert unknown_figures("GRAN has an MRR of 0.656 on nobel.") == [".656"]  # which is JF17K's
+    assert unknown_figures("GRAN has an MRR of 0.806 on JF17K.") == [".806"]  # which is JF17K-3's
+    assert unknown_figures("RAM has an MRR of 0.656 on JF17K.") == [".656"]  # which is GRAN's
+    assert unknown_figures("| GRAN | MRR |\n|---|---|\n| jf17k | 0.417 |") == [".417"]
+    assert unknown_figures("An MRR of 0.656.") == [".656"]  # of what?
+    assert not unknown_figures("A valid entity MRR of 0.417.\n\n```\nMRR 0.417\n```\n\n0.417 seconds.")
+
+
+def unknown_figures(text: str, title: str = "") -> list[str]:
+    """Figures with three decimals, in a paragraph that says MRR, that are none of a model and dataset it names.
+
+    The title of a page counts as named. Valid figures are exempt, as they come from choosing settings, and so is what
+    commands print.
+    """
+    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    unknown = []
+    for part in re.split(r"\n\s*\n", text):
+        if re.search(r"(?<!valid )(?<!valid entity )MRR", part):
+            datasets = _named(part, catalogue.names())
+            models = _named(f"{title} {part}", {*MODELS, *(model for _, model, _ in _figures())})
+            known = {f"{value:.3f}" for dataset, model, value in _figures() if dataset in datasets and model in models}
+            told = re.findall(r"(?<![\d.,])0?(\.\d{3})(?!\d)", part)
+            unknown += [figure for figure in told if f"0{figure}" not in known]
+    return unknown
+
+
+def _named(text: str, names: Iterable[str]) -> set[str]:
+    """Which of ``names`` the text has; a name inside a longer one does not count."""
+    text, found = text.casefold(), set()
+    for name in sorted(names, key=len, reverse=True):
+        pattern = rf"(?<![\w-]){re.escape(name)}(?!\w)"
+        if re.search(pattern, text):
+            found.add(name)
+            text = re.sub(pattern, " ", text)
+    return found
+
+
+@cache
+def _figures() -> list[tuple[str, str, float]]:
+    """Dataset, model and value of every MRR and Hits, published or ours: of each seed, and the mean."""
+    found = []
+    for (dataset, _, system), figures in read_published(ROOT / "results").figures.items():
+        model = max((name for name in MODELS if f"{system}-".startswith(f"{name}-")), key=len, default=system)
+        found += [(dataset.partition(" ")[0], model, value) for value in figures.values]
+    for row in read_own(ROOT / "results"):
+        for group in GROUPS:
+            for values in (row.values(group, measure) for measure in MEASURES):
+                found += [(row.dataset, row.model, value) for value in [*values, *([mean(values)] if values else [])]]
+    return found
+
+
+def test_published_figures_are_consistent_or_remarked_on() -> None:
+    """Ranks up to 10 give at least 1/10 each, so MRR >= Hits@1 + (Hits@10 - Hits@1) / 10, up to rounding."""
+    for key, figures in read_published(ROOT / "results").figures.items():
+        mrr, first, tenth = figures.values
+        assert first <= tenth or isnan(first) or isnan(tenth), key
+        if mrr < first + (tenth - first) / 10 - 0.001:  # false for nan
+            assert "inconsistent" in figures.remark, key
+
+
+def test_notes_explain_rows_that_exist() -> None:
+    assert set(read_published(ROOT / "results").notes) <= {row.name for row in read_own(ROOT / "results")}
 
 
 def test_every_published_figure_has_its_source() -> None:

@@ -12,9 +12,12 @@ import torch
 from nary.data.files import atomic_path
 from nary.errors import DataError, SettingError
 from nary.evaluation.report import Report
+from nary.recipe import Recipe
 from nary.runs.run import Run
 from nary.version import __version__
 
+FORMAT = 1
+"""Of result files. It grows when figures of older files can no longer be compared with new ones."""
 _KEYS = ("model", "variant", "dataset", "split", "trained_on", "seed", "recipe", "protocol", "metrics", "seconds")
 
 
@@ -25,23 +28,36 @@ def record_result(run: Run, report: Report, folder: Path, label: str = "") -> Pa
     """
     if run.recipe is None or run.folder is None:
         raise SettingError("only a run folder can be recorded", "A model folder does not tell how it was trained.")
-    recipe, variant = run.recipe, getattr(run.settings, "variant", None)
+    recipe = run.recipe
     content = {
+        "format": FORMAT,
         "model": recipe.model_name,
-        "variant": variant,
+        "variant": variant_of(recipe),
         "trained_on": recipe.data.train_on,
         "seed": recipe.training.seed,
         "recipe": recipe.as_tables(),
         **report.as_dict(),  # dataset, split, protocol, metrics
+        "fingerprint": run.dataset.fingerprint,
+        "parameters": sum(parameter.numel() for parameter in run.model.parameters()),
         "seconds": _seconds(run.folder),
         "hardware": _hardware(),
         "versions": _versions(),
     }
-    name = "-".join(part for part in (recipe.model_name, variant, label) if part)
-    path = folder / run.dataset.name / f"{name}-seed{recipe.training.seed}.json"
+    path = folder / run.dataset.name / f"{result_name(recipe, label)}-seed{recipe.training.seed}.json"
     with atomic_path(path) as temporary:
         temporary.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return path
+
+
+def variant_of(recipe: Recipe) -> str | None:
+    """The variant of the model, if it has any."""
+    return getattr(recipe.model, "variant", None)
+
+
+def result_name(recipe: Recipe, label: str = "") -> str:
+    """What results of ``recipe`` are called, up to the seed."""
+    qualifiers = "" if recipe.data.qualifiers else "triples"
+    return "-".join(part for part in (recipe.model_name, variant_of(recipe), qualifiers, label) if part)
 
 
 def read_results(folder: Path) -> list[dict[str, Any]]:
@@ -54,7 +70,9 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
             raise DataError(f"not a result: {error}", file=str(path)) from None
         if missing := [key for key in _KEYS if key not in content]:
             raise DataError(f"not a result: no {missing[0]!r} in it", file=str(path))
-        found.append({**content, "path": str(path.relative_to(folder))})
+        if content.setdefault("format", 1) > FORMAT:
+            raise DataError("a newer Nary has made this result", "Update Nary.", str(path))
+        found.append({**content, "path": path.relative_to(folder).as_posix()})
     return found
 
 

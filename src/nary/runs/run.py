@@ -1,7 +1,7 @@
 """A trained model with the facts it knows: evaluate it, ask it, save it, load it again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from nary.config import Settings, read_toml, validated, with_overrides
 from nary.data.dataset import Dataset
 from nary.data.files import atomic_path
+from nary.data.triples import primary_triples
 from nary.errors import SettingError
 from nary.evaluation.evaluate import evaluate
 from nary.evaluation.protocol import Protocol
@@ -28,6 +29,7 @@ from nary.recipe import Recipe, recipe_from
 MODEL = "model"
 """The model folder inside a run folder."""
 RECIPE = "recipe.toml"
+_TRIPLES_ONLY = "Qualifiers are left out: only primary triples were learned from and are ranked."
 
 
 @dataclass
@@ -62,8 +64,21 @@ class Run:
         progress: Progress = no_progress,
     ) -> tuple[Report, Ranks]:
         """Like :meth:`evaluate`, with the rank of every query."""
-        split, table = (facts, None) if isinstance(facts, str) else (self._split_of(facts), facts)
-        return evaluate(self.model, self.dataset, split, protocol or self.protocol(), progress=progress, table=table)
+        split, table = (facts, None) if isinstance(facts, str) else (self._split_of(facts), self.as_learned(facts))
+        protocol = protocol or self.protocol()
+        report, ranks = evaluate(self.model, self.dataset, split, protocol, progress=progress, table=table)
+        if self.triples_only:
+            report = replace(report, notes=[_TRIPLES_ONLY, *report.notes])
+        return report, ranks
+
+    @property
+    def triples_only(self) -> bool:
+        """Whether the recipe leaves qualifiers out."""
+        return self.recipe is not None and not self.recipe.data.qualifiers
+
+    def as_learned(self, facts: FactTable) -> FactTable:
+        """``facts`` as the model knows facts: without their qualifiers, if the recipe leaves them out."""
+        return primary_triples(facts) if self.triples_only else facts
 
     def _split_of(self, table: FactTable) -> str:
         """What to call these facts in a report."""

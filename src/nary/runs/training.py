@@ -15,6 +15,7 @@ from nary.data.dataset import Dataset
 from nary.data.files import atomic_path
 from nary.data.load import with_valid
 from nary.data.splits import split_dataset
+from nary.data.triples import distinct, triples_only
 from nary.errors import NaryError, OutputError, SettingError
 from nary.facts import FactTable
 from nary.inference import folder as model_folder
@@ -96,6 +97,8 @@ def train_run(run: Run, listener: Listener = lambda report: None) -> Trained:
         raise SettingError("this run has no recipe and no folder", "start_run makes one that can be trained.")
     device = _device(recipe.training.device)
     train = FactTable.concatenate([run.dataset[split] for split in recipe.data.train_on])
+    if not recipe.data.qualifiers:
+        train = distinct(train)
     run.model.prepare(train)
     run.model.to(device)
     instances = Instances(train, recipe.training, run.model.roles)
@@ -144,6 +147,8 @@ def _usable(dataset: Dataset, recipe: Recipe) -> Dataset:
         dataset = split_dataset(dataset)
     if recipe.data.valid_share is not None:
         dataset = with_valid(dataset, recipe.data.valid_share)
+    if not recipe.data.qualifiers:  # after dividing: the splits have the same facts with or without qualifiers
+        dataset = triples_only(dataset)
     _check_validation(dataset, recipe)
     for split in recipe.data.train_on:
         if split not in dataset.splits:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from nary.apps.cli.check import check
+from nary.apps.cli.compare import compare
 from nary.apps.cli.convert import convert
 from nary.apps.cli.datasets import datasets
 from nary.apps.cli.demo import demo
@@ -18,6 +19,7 @@ from nary.apps.cli.generate import generate
 from nary.apps.cli.models import models
 from nary.apps.cli.output import print_error
 from nary.apps.cli.predict import predict
+from nary.apps.cli.reproduce import reproduce
 from nary.apps.cli.results import results
 from nary.apps.cli.score import score
 from nary.apps.cli.serve import serve
@@ -27,6 +29,7 @@ from nary.apps.cli.split import split
 from nary.apps.cli.stats import stats
 from nary.apps.cli.suggest import suggest
 from nary.apps.cli.train import train
+from nary.apps.cli.tune import tune
 from nary.errors import NaryError, SettingError
 from nary.version import __version__
 
@@ -40,8 +43,8 @@ _STOPPED = 130  # the shell's code for an interrupt
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # typer exports only this subclass of it
 
 _COMMANDS = (
-    *(demo, train, evaluate, predict, score, suggest, explain, similar, serve, export),
-    *(show, models, results, datasets, stats, check, convert, split, generate),
+    *(demo, train, evaluate, compare, predict, score, suggest, explain, similar, serve, export),
+    *(tune, reproduce, show, models, results, datasets, stats, check, convert, split, generate),
 )
 for command in _COMMANDS:
     app.command()(command)

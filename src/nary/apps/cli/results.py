@@ -15,22 +15,28 @@ def results(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the page to a file.")] = None,
     json: Json = False,
 ) -> None:
-    """Make one page of all recorded results, beside the published figures.
+    """Make one page of all recorded results, beside the published figures, and a picture of quality against time.
 
     Example: nary results results --out docs/results.md
     """
-    from nary.apps.results_page import results_page
-    from nary.data.files import atomic_path
+    from nary.apps.results.published import FILE
     from nary.runs.results import read_results
 
-    if not (folder / "published.toml").is_file():
-        raise DataError(
-            f"{folder} is no folder of results: it has no published.toml", "nary evaluate RUN --record FOLDER"
-        )
+    if not (folder / FILE).is_file():
+        raise DataError(f"{folder} is no folder of results: it has no {FILE}", "nary evaluate RUN --record FOLDER")
     if json:
         print_json(read_results(folder))
-    elif out is None:
-        typer.echo(results_page(folder))
-    else:
-        with atomic_path(out) as temporary:
-            temporary.write_text(results_page(folder), encoding="utf-8")
+        return
+    from nary.apps.results.own import read_own
+    from nary.apps.results.page import PICTURE, results_page
+    from nary.apps.results.picture import datasets_drawn, draw_results
+    from nary.data.files import atomic_path
+
+    page = results_page(folder)
+    if out is None:
+        typer.echo(page)
+        return
+    if datasets_drawn(own := read_own(folder)):
+        draw_results(own, out.parent / PICTURE)
+    with atomic_path(out) as temporary:
+        temporary.write_text(page, encoding="utf-8")

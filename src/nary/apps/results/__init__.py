@@ -1,0 +1,1 @@
+"""The page of results: recorded results beside published figures, and a picture of them."""

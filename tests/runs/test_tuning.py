@@ -1,0 +1,217 @@
+"""Choosing settings: what is tried, what is chosen, and that test facts are never there."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from runs.small import small_data, small_recipe
+
+from nary.data.dataset import Dataset
+from nary.data.load import with_valid
+from nary.errors import MissingExtraError, OutputError, SettingError
+from nary.runs import Run, load_run, start_run, train_run
+from nary.runs.searches import Space, combinations, search
+from nary.runs.tuning import Tuning, folder_name, parse_space
+
+SPACE: Space = {"training.entity_smoothing": [0.0, 0.9], "model.dropout": [0.1]}
+
+
+def train(run: Run) -> Run:
+    return train_run(run).run
+
+
+def never(run: Run) -> Run:
+    raise AssertionError(f"{run.folder} was trained again")
+
+
+@pytest.fixture(scope="module")
+def data() -> Dataset:
+    return small_data()
+
+
+@pytest.fixture
+def tuning(data: Dataset, tmp_path: Path) -> Tuning:
+    return Tuning(data, small_recipe(data, data__train_on=["train", "valid"]), SPACE, tmp_path)
+
+
+def test_the_best_on_valid_wins_and_learns_from_valid_too(tuning: Tuning, data: Dataset, tmp_path: Path) -> None:
+    trials = list(tuning.trials(search("grid", SPACE, None, 0), train))
+    assert [trial.values["training.entity_smoothing"] for trial in trials] == [0.0, 0.9]
+    for trial in trials:
+        run = load_run(trial.folder)
+        assert run.recipe is not None
+        assert run.recipe.data.train_on == ["train"]
+        assert trial.mrr == run.evaluate("valid").metrics["entity"]["mrr"]
+    best, recipe = tuning.best(trials)
+    assert best.mrr == max(trial.mrr or 0 for trial in trials)
+    assert recipe.data.train_on == ["train", "valid"]
+    assert recipe.training.entity_smoothing == best.values["training.entity_smoothing"]
+    assert recipe.model.dropout == 0.1  # type: ignore[attr-defined]
+    start_run(data, recipe, tmp_path / "retrained")
+
+
+def test_no_trial_has_a_test_fact(tuning: Tuning) -> None:
+    for trial in tuning.trials(search("grid", SPACE, None, 0), train):
+        assert {path.stem for path in (trial.folder / "model" / "facts").iterdir()} == {"train", "valid"}
+
+
+def test_finished_trials_are_only_read_and_a_larger_grid_adds_to_them(
+    tuning: Tuning, data: Dataset, tmp_path: Path
+) -> None:
+    before = list(tuning.trials(search("grid", SPACE, None, 0), train))
+    assert list(tuning.trials(search("grid", SPACE, None, 0), never)) == before
+    larger: Space = {**SPACE, "training.entity_smoothing": [0.0, 0.5, 0.9]}
+    trained: list[str] = []
+
+    def note(run: Run) -> Run:
+        trained.append(Path(str(run.folder)).name)
+        return train(run)
+
+    more = Tuning(data, small_recipe(data, data__train_on=["train", "valid"]), larger, tmp_path)
+    after = list(more.trials(search("grid", larger, None, 0), note))
+    assert trained == [folder_name({"training.entity_smoothing": 0.5, "model.dropout": 0.1})]
+    assert [after[0], after[2]] == before
+
+
+def test_trials_with_other_settings_are_not_taken_for_these(tuning: Tuning, data: Dataset, tmp_path: Path) -> None:
+    list(tuning.trials(search("grid", SPACE, None, 0), train))
+    other = Tuning(data, small_recipe(data, training__epochs=5), SPACE, tmp_path)
+    with pytest.raises(OutputError, match="holds a run with other settings"):
+        list(other.trials(search("grid", SPACE, None, 0), never))
+
+
+def test_without_a_valid_split_a_fifth_of_train_is_held_out(data: Dataset, tmp_path: Path) -> None:
+    whole = Dataset("whole", data.vocabulary, {"train": data.train, "test": data.test})
+    tuning = Tuning(whole, small_recipe(whole), SPACE, tmp_path)
+    (trial, *_) = trials = list(tuning.trials(search("grid", SPACE, None, 0), train))
+    tried = load_run(trial.folder).dataset
+    held_out = with_valid(whole, 0.2)
+    assert (tried.train, tried.valid) == (held_out.train, held_out.valid)
+    recipe = tuning.best(trials)[1]
+    assert (recipe.data.valid_share, recipe.data.train_on) == (0.2, ["train", "valid"])
+    again = start_run(whole, recipe, tmp_path / "again").dataset
+    assert len(again.train) + len(again.valid) == len(data.train)
+
+
+def test_the_best_number_of_epochs_is_kept(data: Dataset, tmp_path: Path) -> None:
+    recipe = small_recipe(data, training__validate_every=2, training__patience=1, training__epochs=9)
+    space: Space = {"training.rate": [1e-7, 0.01]}
+    tuning = Tuning(data, recipe, space, tmp_path)
+    trials = list(tuning.trials(search("grid", space, None, 0), train))
+    assert {trial.epochs for trial in trials} <= {2, 4, 6, 8, 9}
+    best, winner = tuning.best(trials)
+    assert winner.training.epochs == best.epochs
+    assert (winner.training.validate_every, winner.training.patience) == (0, 0)
+    start_run(data, winner, tmp_path / "retrained")  # there is nothing left to validate on
+
+
+def test_a_training_that_diverges_is_a_trial_that_lost(data: Dataset, tmp_path: Path) -> None:
+    space: Space = {"training.rate": [1e30, 0.01]}
+    changed = {"training__warmup": 0.0, "training__clip": 0.0}
+    tuning = Tuning(data, small_recipe(data, **changed), space, tmp_path)
+    lost, won = tuning.trials(search("grid", space, None, 0), train)
+    assert lost.mrr is None
+    assert tuning.best([lost, won])[0] == won
+    with pytest.raises(SettingError, match="every training diverged"):
+        tuning.best([lost])
+
+
+@pytest.mark.parametrize(
+    ("space", "message"),
+    [
+        ({}, "nothing to choose from"),
+        ({"evaluation.filter": ["none", "slots"]}, "evaluation.filter cannot be tuned"),
+        ({"data.train_on": [["train"]]}, "data.train_on cannot be tuned"),
+        ({"model.dropout": [0.1, 0.1]}, "given twice"),
+        ({"model.dropout": [0.1, 7.0]}, "model.dropout is 7.0"),
+        ({"training.dropout": [0.1]}, "unknown key training.dropout"),
+    ],
+)
+def test_what_cannot_be_tuned_is_refused_before_anything_is_trained(
+    data: Dataset, tmp_path: Path, space: Space, message: str
+) -> None:
+    with pytest.raises(SettingError, match=message):
+        Tuning(data, small_recipe(data), space, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_grid_is_written_as_toml_or_in_plain_words() -> None:
+    found = parse_space(["training.rate=1e-3, 2e-3", "model.variant=hete,homo", "training.merge=true"])
+    assert found == {"training.rate": [1e-3, 2e-3], "model.variant": ["hete", "homo"], "training.merge": [True]}
+    for text in ("training.rate", "training.rate=", "training.rate=1,,2", "rate=1"):
+        with pytest.raises(SettingError, match="cannot read"):
+            parse_space([text])
+    with pytest.raises(SettingError, match="given twice"):
+        parse_space(["model.dropout=0.1", "model.dropout=0.2"])
+
+
+spaces = st.dictionaries(
+    st.sampled_from(["model.a", "model.b", "training.c"]),
+    st.lists(st.integers(0, 9), min_size=1, max_size=4, unique=True),
+    min_size=1,
+)
+
+
+@given(spaces, st.integers(1, 70), st.integers(0, 5))
+def test_random_search_proposes_distinct_settings_that_follow_from_the_seed(
+    space: Space, trials: int, seed: int
+) -> None:
+    found = list(search("random", space, trials, seed))
+    everything = combinations(space)
+    assert len(found) == min(trials, len(everything))
+    assert len({tuple(values.items()) for values in found}) == len(found)
+    assert all(values in everything for values in found)
+    assert found == list(search("random", space, trials, seed))
+
+
+def test_a_grid_is_gone_through_in_order() -> None:
+    space: Space = {"model.a": [1, 2], "training.b": ["x", "y"]}
+    assert [tuple(values.values()) for values in search("grid", space, None, 0)] == [
+        *((1, "x"), (1, "y")),
+        *((2, "x"), (2, "y")),
+    ]
+
+
+def test_searches_that_make_no_sense_are_refused() -> None:
+    for kind, trials, message in (
+        ("grid", 3, "tries everything"),
+        ("random", 0, "--trials 0"),
+        ("best", None, "--search best"),
+    ):
+        with pytest.raises(SettingError, match=message):
+            search(kind, {"model.a": [1, 2]}, trials, 0)
+
+
+def test_tpe_goes_where_scores_are_high_and_repeats_itself_by_seed() -> None:
+    pytest.importorskip("optuna")
+    space: Space = {"model.a": list(range(12)), "training.b": list(range(12))}
+
+    def asked(seed: int) -> list[tuple[int, ...]]:
+        found = []
+        proposals = search("tpe", space, 40, seed)
+        values = next(proposals, None)
+        while values is not None:
+            found.append(tuple(values.values()))
+            try:
+                values = proposals.send(-abs(values["model.a"] - 3) - abs(values["training.b"] - 8))
+            except StopIteration:
+                break
+        return found
+
+    found = asked(1)
+    assert len(set(found)) == len(found) == 40
+    assert found == asked(1)
+
+    def distance(part: list[tuple[int, ...]]) -> float:
+        return sum(abs(a - 3) + abs(b - 8) for a, b in part) / len(part)
+
+    assert distance(found[20:]) < distance(found[:10])
+
+
+def test_tpe_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(MissingExtraError) as caught:
+        next(search("tpe", {"model.a": [1, 2]}, None, 0))
+    assert caught.value.hint == "Install it with: pip install 'nary[tune]'"
