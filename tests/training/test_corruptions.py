@@ -64,14 +64,14 @@ def replaced(row: Row, corrupted: Row) -> tuple[str, int, int]:
 @given(
     seed=st.integers(0, 1000),
     values=st.sampled_from([0.0, 1.0]),
-    pool=st.sampled_from(["slot", "relation", "all"]),
+    pool=st.sampled_from(["slot", "relation"]),
 )
 def test_one_element_is_replaced_by_one_that_its_role_allows(seed: int, values: float, pool: str) -> None:
     data = small_data()
     groups, facts = ids_of(data.train), {row for ids in ids_of(data.train) for row in rows(ids)}
     torch.manual_seed(seed)
     found = corruptions(data, negatives=3, corrupt_values=values, corrupt_from=pool).of(groups)
-    seen = {"slot": _seen, "relation": _seen_anywhere}.get(pool, lambda facts, what, role: set(range(20)))
+    seen = _seen if pool == "slot" else _seen_anywhere
     outside = 0
     for ids, corrupted in zip(groups, found, strict=True):
         assert corrupted.shape == (3 * len(ids), ids.shape[1])
@@ -116,6 +116,19 @@ def test_a_role_that_was_seen_with_one_entity_takes_any() -> None:
     assert set(subjects) == set(objects) == set(range(6))
     assert subjects[0] == pytest.approx(100, abs=30)  # the slot is drawn evenly
     assert objects[1] == pytest.approx(100, abs=30)
+
+
+@pytest.mark.parametrize(("pool", "share"), [("slot", 0.0), ("mixed", 0.5), ("all", 1.0)])
+def test_how_many_are_drawn_from_all_entities(pool: str, share: float) -> None:
+    """In the slots of "r" there were 3 entities each, of 1000."""
+    facts = [Fact(f"s{i}", "r", f"o{i}") for i in range(3)] + [Fact(f"e{i}", "q", f"e{i}") for i in range(994)]
+    data = dataset_of(train=facts)
+    own = torch.from_numpy(data.train.blocks[0].ids[data.train.blocks[0].ids[:, 0] == 1].astype(np.int64))
+    torch.manual_seed(0)
+    (found,) = corruptions(data, negatives=200, corrupt_values=1.0, corrupt_from=pool).of([own])
+    names = [[data.vocabulary.entities[i] for i in row] for row in found[:, 1:].tolist()]
+    outside = sum(not (first.startswith("s") and second.startswith("o")) for first, second in names)
+    assert outside == pytest.approx(share * len(found), abs=50)
 
 
 def test_values_or_roles_by_chance_but_the_same_in_a_whole_batch() -> None:

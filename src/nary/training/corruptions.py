@@ -26,7 +26,8 @@ class Corruptions:
     def __init__(self, table: FactTable, sizes: Sizes, settings: TrainingSettings, device: torch.device) -> None:
         self.sizes = sizes
         self.negatives = settings.negatives
-        self._pools = {"slot": 3 * sizes.relations, "relation": sizes.relations, "all": 1}[settings.corrupt_from]
+        self._pools = sizes.relations if settings.corrupt_from == "relation" else 3 * sizes.relations
+        self._from_pools = {"slot": 1.0, "relation": 1.0, "mixed": 0.5, "all": 0.0}[settings.corrupt_from]
         share = settings.corrupt_values
         self.share = sizes.entities / (sizes.entities + sizes.relations) if share is None else share
         blocks = [torch.from_numpy(block.ids.astype(np.int64)) for block in table.blocks]
@@ -51,14 +52,14 @@ class Corruptions:
             columns = torch.where(slots < 2, 1 + slots, 1 + qualifiers + slots)
         else:  # the roles of subject and object are one: the relation
             columns = torch.where(slots < 2, 0, 1 + slots)
+        near = torch.rand(slots.shape, device=facts.device) < self._from_pools
         found = facts.clone()
         left = torch.arange(len(facts), device=facts.device)  # what is still to be corrupted
         for attempt in range(_ATTEMPTS):
+            high = self.sizes.entities if values else self.sizes.relations
+            drawn = torch.randint(high, left.shape, device=facts.device)
             if values and attempt < _ATTEMPTS // 2:
-                drawn = self._from_pool(facts[left], slots[left])
-            else:
-                high = self.sizes.entities if values else self.sizes.relations
-                drawn = torch.randint(high, left.shape, device=facts.device)
+                drawn = torch.where(near[left], self._from_pool(facts[left], slots[left]), drawn)
             tried = _in_order(facts[left].scatter(1, columns[left, None], drawn[:, None]))
             found[left] = tried
             left = left[self._is_fact(tried)]

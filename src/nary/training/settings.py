@@ -41,8 +41,9 @@ class TrainingSettings(Settings):
     corrupt_values: float | None = Field(None, ge=0, le=1)
     """How likely the corruptions of a batch replace a value, not a role; by the numbers of entities and relations if
     this is not given."""
-    corrupt_from: Literal["slot", "relation", "all"] = "slot"
-    """Replace an entity by one seen in the same slot of the relation, or anywhere with the relation, or anywhere."""
+    corrupt_from: Literal["slot", "relation", "mixed", "all"] = "slot"
+    """Replace an entity by one seen in the same slot of the relation; by one seen anywhere with the relation; by one of
+    the slot in half of the cases and any in the other half; or by any."""
     margin: float = Field(0.5, gt=0)
     entity_smoothing: float = Field(0.0, ge=0, lt=1)
     relation_smoothing: float = Field(0.0, ge=0, lt=1)

@@ -63,7 +63,7 @@ class Hinge(PairModel):
         of_pairs = torch.split(self.pair(torch.cat(stacks)), [*map(len, stacks)])
         scores = []
         for first, rest, (_, qualifiers) in zip(of_triples, of_pairs, embedded, strict=True):
-            features = least([first, *rest.unflatten(0, qualifiers.shape[:2]).unbind(1)])  # [n, P, F]
+            features = least([first, *rest.view(*qualifiers.shape[:2], *first.shape[1:]).unbind(1)])  # [n, P, F]
             scores.append(nn.functional.linear(features.flatten(1).relu(), self.weight, self.bias)[:, 0])
         return scores
 
