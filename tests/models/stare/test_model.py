@@ -174,6 +174,13 @@ def test_relations_start_as_rotations_there_and_back() -> None:
     assert not model.entity_embedding[-1].any()
 
 
+def test_positions_start_as_large_as_they_are_told() -> None:
+    torch.manual_seed(0)
+    for start in (1.0, 0.05):
+        decoder = Stare(StareSettings(position_start=start), SIZES).decoder
+        assert decoder.positions.std().item() == pytest.approx(start, rel=0.1)
+
+
 @pytest.mark.parametrize("variant", ["graph", "transformer"])
 def test_bfloat16_stays_close_to_float32(variant: str) -> None:
     model = make(variant=variant, width=32).float()

@@ -20,8 +20,9 @@ class Decoder(nn.Module):
         """``qualifiers`` is the largest number of them that has positions of its own."""
         super().__init__()
         self.qualifiers = max(1, qualifiers)
-        self.mask = nn.Parameter(torch.randn(1, settings.width))
-        self.positions = nn.Parameter(torch.randn(3 + 2 * self.qualifiers, settings.width))
+        start = settings.position_start
+        self.mask = nn.Parameter(start * torch.randn(1, settings.width))
+        self.positions = nn.Parameter(start * torch.randn(3 + 2 * self.qualifiers, settings.width))
         self.layers = nn.ModuleList(DecoderLayer(settings) for _ in range(settings.layers))
         self.output = nn.Linear(settings.width, settings.width)
 

@@ -32,6 +32,9 @@ class StareSettings(Settings):
     heads: int = Field(4, ge=1)
     inner: int = Field(512, ge=1)
     dropout: float = Field(0.1, ge=0, lt=1)
+    position_start: float = Field(1.0, gt=0)
+    """The deviation that the vectors of positions start with. Without the graph encoder, whose vectors are about as
+    large as the published 1, it may hide the small embeddings of entities for long."""
     pool: Literal["padded-mean", "mean"] = "padded-mean"
     """Read subjects and objects from the mean over the sequence, padding included as published, or left out."""
     padded_qualifiers: int = Field(6, ge=0)
