@@ -7,6 +7,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; set bef
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("nary", deadline=None)  # a busy machine is no failure
+settings.load_profile("nary")
 
 
 @pytest.fixture(autouse=True)

@@ -89,7 +89,7 @@ def test_labels_are_text_and_nothing_else() -> None:
     assert odd.replace(" ", "") in "".join(shown).replace(" ", "")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), min_size=3))
 def test_any_label_gives_well_formed_xml(labels: list[str]) -> None:
     subject, relation, object, *rest = labels

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from evaluation.naive import known_answers, question
 from evaluation.toys import LONG, PLAIN, TRAIN, facts_strategy, vocabulary_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nary.data.load import load
@@ -90,7 +90,6 @@ def test_nothing_is_known_of_no_facts_or_of_another_arity(rule: FilterRule) -> N
     assert known_of([PLAIN], LONG, "value 1", rule) == set()
 
 
-@settings(deadline=None)
 @given(facts_strategy, facts_strategy, st.sampled_from(RULES))
 def test_as_with_sets_of_names(facts: list[Fact], asked: list[Fact], rule: FilterRule) -> None:
     vocabulary = vocabulary_of([*facts, *asked])

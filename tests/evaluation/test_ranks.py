@@ -21,7 +21,7 @@ from evaluation.toys import (
     random_facts,
     vocabulary_of,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nary.errors import SettingError
@@ -152,7 +152,6 @@ def test_as_a_naive_ranking(rule: FilterRule, restricted: bool) -> None:
     assert (ranks.pessimistic > ranks.optimistic).mean() > 0.3
 
 
-@settings(deadline=None)
 @given(facts_strategy, st.integers(0, 99), st.sampled_from(RULES), st.integers(1, 2000))
 def test_laws(facts: list[Fact], seed: int, rule: FilterRule, memory: int) -> None:
     model = Scattered(vocabulary_of(facts), seed)
@@ -169,7 +168,6 @@ def test_laws(facts: list[Fact], seed: int, rule: FilterRule, memory: int) -> No
         assert np.array_equal(getattr(small, name), getattr(filtered, name))
 
 
-@settings(deadline=None)
 @given(facts_strategy, st.randoms(use_true_random=False), st.sampled_from(RULES))
 def test_the_order_of_qualifiers_and_of_facts_changes_nothing(
     facts: list[Fact], random: object, rule: FilterRule

@@ -222,7 +222,7 @@ def test_homo_cannot_tell_a_missing_subject_from_a_missing_object() -> None:
             assert same(no_subject, no_object) == (variant != "hete")
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(order=st.permutations([0, 2, 3, 4, 5, 6]))
 def test_complete_sees_only_which_tokens_there_are(order: list[int]) -> None:
     model = small("complete")
@@ -250,7 +250,7 @@ def test_smoothed_loss_by_hand() -> None:
     assert loss.item() == pytest.approx(1.4 * math.log(2), rel=1e-6)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 1000), eps_entity=st.floats(0, 0.9), eps_relation=st.floats(0, 0.9))
 def test_smoothed_loss_is_the_closed_form(seed: int, eps_entity: float, eps_relation: float) -> None:
     model, generator = small(), np.random.default_rng(seed)

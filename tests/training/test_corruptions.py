@@ -60,7 +60,7 @@ def replaced(row: Row, corrupted: Row) -> tuple[str, int, int]:
     return ("value", new_value, attribute) if attribute == new_attribute else ("attribute", new_attribute, -1)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 1000),
     values=st.sampled_from([0.0, 1.0]),

@@ -78,7 +78,7 @@ def test_every_instance_once_an_epoch(shuffle: str) -> None:
     assert Counter(pairs(one.at(0).batch)) == Counter(pairs(one.at(1).batch)) == expected
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(batch=st.integers(1, 40), seed=st.integers(0, 9), step=st.integers(0, 50))
 def test_a_batch_is_a_window_of_the_epochs_one_after_the_other(batch: int, seed: int, step: int) -> None:
     table = small_data(12).train

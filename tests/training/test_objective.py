@@ -45,7 +45,7 @@ def test_by_hand() -> None:
     assert loss(merged, 0.0) == pytest.approx(-2 * math.log(5 / 8) - 0.5 * math.log(2 / 8))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10_000),
     rows=st.integers(1, 40),

@@ -28,7 +28,7 @@ def test_by_hand() -> None:
     assert loss(0.1) == pytest.approx(-expected / 3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10_000),
     rows=st.integers(1, 40),

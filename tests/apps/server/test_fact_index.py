@@ -14,7 +14,7 @@ FACTS = st.lists(
 
 
 @given(FACTS, FACTS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_every_entity_has_the_facts_that_mention_it_once(train: list[Fact], test: list[Fact]) -> None:
     dataset = dataset_of(train=train, test=test)
     index = FactIndex(dataset)

@@ -30,7 +30,7 @@ def test_the_server_keeps_to_its_description(served: Served, name: str) -> None:
     seen: Counter[int] = Counter()
 
     @given(st.one_of(*examples, *random))
-    @settings(max_examples=30, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=30, database=None, suppress_health_check=list(HealthCheck))
     def ask(case: schemathesis.Case) -> None:
         seen[case.call_and_validate(checks=CHECKS).status_code] += 1
 

@@ -14,7 +14,7 @@ from nary.models.stare.products import rotated, rotating
 from nary.models.stare.sparse import SparseMatrix
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000), rows=st.integers(1, 6), columns=st.integers(1, 6), entries=st.integers(0, 20))
 def test_a_sparse_product_is_the_dense_one(seed: int, rows: int, columns: int, entries: int) -> None:
     generator = torch.Generator().manual_seed(seed)

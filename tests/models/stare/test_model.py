@@ -30,7 +30,7 @@ def plain_scores(twin: ReferenceStare, groups: list[Group]) -> Tensor:
     return twin(*(torch.cat(part) for part in zip(*parts, strict=True)))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), training=st.booleans())
 def test_scores_are_those_of_the_reference(seed: int, training: bool) -> None:
     groups, model = subjects_and_objects(seed), make(facts(seed))
@@ -40,7 +40,7 @@ def test_scores_are_those_of_the_reference(seed: int, training: bool) -> None:
     torch.testing.assert_close(model.score(Batch(groups), "entity"), plain_scores(twin, groups), rtol=1e-6, atol=1e-6)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), smoothing=st.sampled_from([0.0, 0.1]))
 def test_loss_and_gradients_are_those_of_the_reference(seed: int, smoothing: float) -> None:
     groups, model = subjects_and_objects(seed), make(facts(seed))
