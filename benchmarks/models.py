@@ -37,6 +37,7 @@ from nary.training.instances import Instances
 from nary.training.loop import StepReport, Training
 
 REFERENCE = "gran, 2 layers"
+SIZE = {"layers": 2, "heads": 4, "width": 256, "inner": 512}
 COLUMNS = ("instances_per_second", "queries_per_second", "ratio", "parameters", "peak_bytes")
 
 
@@ -91,7 +92,7 @@ def measure_one(name: str, options: argparse.Namespace) -> dict[str, Any]:
     """The figures of one model."""
     data = load(options.data)
     chosen, recipe = recipe_of("gran" if name == REFERENCE else name, options.data)
-    settings = recipe.model.model_copy(update={"layers": 2} if name == REFERENCE else {})
+    settings = recipe.model.model_copy(update=SIZE if name == REFERENCE else {})
     torch.manual_seed(0)
     model = find(recipe.model_name).make(settings, sizes_of(data))
     model.prepare(data.train)
