@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from nary.config import Settings
 from nary.models.contract import Sizes
 from nary.models.tuples.tensor import TensorModel
+from nary.models.tuples.tuples import Tuples
 
 
 class GETDSettings(Settings):
@@ -38,10 +39,18 @@ class GETD(TensorModel):
         for arity in range(2, sizes.max_arity + 1):
             self.by_arity(f"ring_{arity}", arity, (arity + 1, rank, settings.width, rank), _start)
 
-    def contract(self, arity: int, slot: int, relations: Tensor, entities: Tensor) -> Tensor:
-        """The core times relations [n, d] and the entities [n, k-1, d] of all but one slot: [n, d]."""
+    def contract(self, tuples: Tuples, relations: Tensor, entities: Tensor) -> Tensor:
+        """The core times the relations [n, d] and known entities [n, k-1, d] of tuples: [n, d]."""
+        rows, parts = [], []
+        for slot in torch.unique(tuples.slots).tolist():
+            own = (tuples.slots == slot).nonzero()[:, 0]
+            rows.append(own)
+            parts.append(self._around(tuples.arity, slot, [relations[own], *entities[own].unbind(1)]))
+        return torch.cat(parts)[torch.cat(rows).argsort()]
+
+    def _around(self, arity: int, slot: int, vectors: list[Tensor]) -> Tensor:
         ring: Tensor = getattr(self, f"ring_{arity}")
-        own, vectors = slot + 1, [relations, *entities.unbind(1)]
+        own = slot + 1
         # The trace may be taken from any place of the ring on: here from what follows the masked slot.
         modes = [*range(own + 1, arity + 1), *range(own)]
         chain = None

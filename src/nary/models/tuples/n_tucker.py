@@ -46,17 +46,42 @@ class NTuckER(TensorModel):
         sides = torch.cat([own.slots.new_full((len(own), 1), self.side(own.arity)) for own in tuples])
         return super().encode(tuples) * (torch.arange(self.width, device=sides.device) < sides)
 
-    def contract(self, arity: int, slot: int, relations: Tensor, entities: Tensor) -> Tensor:
-        """The core times relations [n, d] and the entities [n, k-1, d] of all but one slot: [n, d]."""
-        core: Tensor = getattr(self, f"core_{arity}")
+    def contract(self, tuples: Tuples, relations: Tensor, entities: Tensor) -> Tensor:
+        """The core times the relations [n, d] and known entities [n, k-1, d] of tuples: [n, d]."""
+        core: Tensor = getattr(self, f"core_{tuples.arity}")
         side = core.shape[0]
-        relation, first, *others = (x[:, :side] for x in (relations, *entities.unbind(1)))
-        # Two vectors at once: with the relation alone, a part of the core as large as n - 1 slots would be made a fact.
-        pairs = (relation[:, :, None] * first[:, None]).flatten(1)
-        found = pairs @ core.movedim(slot + 1, -1).reshape(side * side, -1)
-        for vector in others:
-            found = (vector[:, None] @ found.view(len(found), side, -1))[:, 0]
-        return nn.functional.pad(found, (0, self.width - side))
+        # The relations first: a batch has few, and each turns the core into a small tensor that all its facts share.
+        kinds, kind = torch.unique(tuples.schemas, dim=0, return_inverse=True)
+        first = kind.new_zeros(len(kinds)).scatter_(0, kind, torch.arange(len(kind), device=kind.device))
+        tensors = (relations[first, :side] @ core.flatten(1)).unbind(0)
+        known = entities[..., :side]
+        parts = kind * tuples.arity + tuples.slots
+        order = parts.argsort()
+        found, sizes = [], torch.bincount(parts).tolist()
+        for part, rows in enumerate(order.split(sizes)):
+            if sizes[part]:
+                of, slot = divmod(part, tuples.arity)
+                found.append(_fill(tensors[of], known[rows, :slot], known[rows, slot:], side))
+        return nn.functional.pad(torch.cat(found)[order.argsort()], (0, self.width - side))
+
+
+def _fill(tensor: Tensor, before: Tensor, after: Tensor, side: int) -> Tensor:
+    """A tensor times the vectors [n, m, d] of the slots before and after the masked one: [n, d]."""
+    left, right = _outer(before), _outer(after)
+    # The larger side first, as a product with a view: what is left is small.
+    if left.shape[1] > right.shape[1]:
+        rest = (left @ tensor.view(left.shape[1], -1)).view(len(left), side, -1)
+        return (rest @ right[:, :, None])[:, :, 0]
+    rest = (right @ tensor.view(-1, right.shape[1]).T).view(len(right), -1, side)
+    return (left[:, None] @ rest)[:, 0]
+
+
+def _outer(vectors: Tensor) -> Tensor:
+    """The outer product of vectors [n, m, d], flat: [n, d^m]."""
+    product = vectors.new_ones(len(vectors), 1)
+    for vector in vectors.unbind(1):
+        product = (product[:, :, None] * vector[:, None]).flatten(1)
+    return product
 
 
 def _start(core: Tensor) -> Tensor:

@@ -29,8 +29,8 @@ class TensorModel(TupleModel):
         self.input_dropout = Dropout(input_dropout)
         self.hidden_dropout = Dropout(hidden_dropout)
 
-    def contract(self, arity: int, slot: int, relations: Tensor, entities: Tensor) -> Tensor:
-        """The core of an arity times relations [n, d] and the entities [n, k-1, d] of all but one slot: [n, d]."""
+    def contract(self, tuples: Tuples, relations: Tensor, entities: Tensor) -> Tensor:
+        """The core of an arity times the relations [n, d] and known entities [n, k-1, d] of tuples: [n, d]."""
         raise NotImplementedError
 
     def encode(self, tuples: Sequence[Tuples]) -> Tensor:
@@ -45,17 +45,9 @@ class TensorModel(TupleModel):
             entities.split([own.known.numel() for own in tuples]),
             strict=True,
         )
-        found = torch.cat([self._by_slot(own, r, e.view(len(own), -1, self.width)) for own, r, e in parts])
+        found = torch.cat([self.contract(own, r, e.view(len(own), -1, self.width)) for own, r, e in parts])
         queries: Tensor = self.hidden_dropout(self.query_norm(found))
         return queries
-
-    def _by_slot(self, tuples: Tuples, relations: Tensor, entities: Tensor) -> Tensor:
-        rows, parts = [], []
-        for slot in torch.unique(tuples.slots).tolist():
-            own = (tuples.slots == slot).nonzero()[:, 0]
-            rows.append(own)
-            parts.append(self.contract(tuples.arity, slot, relations[own], entities[own]))
-        return torch.cat(parts)[torch.cat(rows).argsort()]
 
 
 class _Norm(nn.BatchNorm1d):
