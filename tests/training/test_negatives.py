@@ -46,6 +46,17 @@ def test_corruptions_replace_the_masked_element_alone() -> None:
     assert len(set(by_object[1:, 2].tolist())) > 5
 
 
+def test_a_masked_relation_is_replaced_by_relations() -> None:
+    model = Told([0.0] * 50)
+    model.sizes = Sizes(50, 7, 2)
+    negatives_loss(model, batch_of(0, 1), TrainingSettings(objective="sampled", negatives=60))
+    by_relation, by_subject = model.asked[0].view(2, 61, 3)
+    assert set(by_relation[:, 0].tolist()) == set(range(7))
+    assert by_relation[:, 1:].tolist() == [FACT[1:]] * 61
+    assert by_subject[:, 0].tolist() == [0] * 61
+    assert max(by_subject[:, 1].tolist()) > 7
+
+
 def test_sampled_softmax_is_over_all_corruptions_of_a_fact() -> None:
     model = Told([0.7] * 4)  # whatever is drawn, every fact scores 1.4
     loss = negatives_loss(model, batch_of(1, 2), TrainingSettings(objective="sampled", negatives=10))

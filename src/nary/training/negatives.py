@@ -10,11 +10,11 @@ from nary.training.settings import TrainingSettings
 
 
 def negatives_loss(model: Model, batch: Batch, settings: TrainingSettings) -> Tensor:
-    """The mean loss over the facts of a batch, all of which mask an entity."""
+    """The mean loss over the facts of a batch."""
     parts, facts = [], 0
-    for group in batch.groups:
-        scores = model.fact_scores(_corrupted(group, model, settings.negatives).flatten(0, 1))
-        scores = scores.view(len(group.columns), -1)  # [n, 1 + k]: the fact, its corruptions
+    corrupted = [_corrupted(group, model, settings.negatives).flatten(0, 1) for group in batch.groups]
+    for group, found in zip(batch.groups, model.group_scores(corrupted), strict=True):
+        scores = found.view(len(group.columns), -1)  # [n, 1 + k]: the fact, its corruptions
         if settings.objective == "margin":
             parts.append((settings.margin - scores[:, :1] + scores[:, 1:]).clamp(min=0).sum())
             facts += len(group.columns)
@@ -37,9 +37,12 @@ def logistic_loss(model: Model, batch: Batch, corruptions: Corruptions) -> Tenso
 
 
 def _corrupted(group: Group, model: Model, negatives: int) -> Tensor:
-    """Each fact, and the fact with random entities at the masked column [n, 1 + k, 2m+3]."""
+    """Each fact, and the fact with random entities or relations at the masked column [n, 1 + k, 2m+3]."""
     shape = (len(group.columns), negatives)
     random = torch.randint(model.sizes.entities, shape, device=group.ids.device)
+    if not group.asks_entity.all():
+        relations = torch.randint(model.sizes.relations, shape, device=group.ids.device)
+        random = torch.where(group.asks_entity[:, None], random, relations)
     candidates = torch.cat([group.answers[:, None], random], 1)
     columns = group.columns[:, None, None].expand(-1, 1 + negatives, 1)
     return group.ids[:, None].repeat(1, 1 + negatives, 1).scatter(2, columns, candidates[..., None])

@@ -53,7 +53,7 @@ class PairModel(Model):
     made once for each query, what a candidate brings once for many queries, and only the rest for each pair of both.
     """
 
-    objectives = frozenset({"logistic"})
+    objectives = frozenset({"logistic", "sampled"})
     entity: Tensor
     relation: Tensor
 
