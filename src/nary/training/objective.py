@@ -1,6 +1,6 @@
 """The objective: smoothed cross-entropy over all entities or all relations."""
 
-from typing import Any
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -8,6 +8,7 @@ from torch import Tensor
 from nary.models.contract import Kind, Model
 from nary.training.chunks import chunks
 from nary.training.corruptions import Corruptions
+from nary.training.direct import direct_loss
 from nary.training.lesson import Lesson
 from nary.training.negatives import logistic_loss, negatives_loss
 from nary.training.settings import TrainingSettings
@@ -60,8 +61,7 @@ def smoothed_cross_entropy(
     Candidates [C, d], [C] are scored by their product with a query. An answer has the label 1 - smoothing, all other
     candidates share the rest.
     """
-    loss: Tensor = _SmoothedCrossEntropy.apply(queries, table, bias, answers, smoothing)  # type: ignore[no-untyped-call]
-    return loss
+    return direct_loss(partial(_loss_and_gradients, answers, smoothing), queries, table, bias)
 
 
 def binary_cross_entropy(
@@ -77,44 +77,19 @@ def binary_cross_entropy(
     return -(others.sum() + (logs - others)[rows, names].sum()) / len(table)
 
 
-class _SmoothedCrossEntropy(torch.autograd.Function):
-    """Makes the scores of a few queries, turns them into their own gradient and multiplies on with it.
-
-    So neither scores nor labels of a whole batch are ever held. What smoothing adds is the same for every candidate but
-    the answer, so it needs no labels: the sums of the candidates and of the queries are enough.
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        queries: Tensor,
-        table: Tensor,
-        bias: Tensor,
-        answers: tuple[Tensor, Tensor, Tensor],
-        smoothing: float,
-    ) -> Tensor:
-        device = queries.device.type
-        kind = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else torch.float32
-        with torch.autocast(device, enabled=False):
-            loss, *gradients = _loss_and_gradients(queries.float(), table, bias, answers, smoothing, kind)
-        ctx.save_for_backward(*gradients)
-        return loss
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        of_queries, of_table, of_bias = ctx.saved_tensors
-        return grad * of_queries, of_table.mul_(grad), grad * of_bias, None, None
-
-
 def _loss_and_gradients(
+    answers: tuple[Tensor, Tensor, Tensor],
+    smoothing: float,
     queries: Tensor,
     table: Tensor,
     bias: Tensor,
-    answers: tuple[Tensor, Tensor, Tensor],
-    smoothing: float,
     kind: torch.dtype,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The loss and its gradients by queries, table and bias; products are made in ``kind``."""
+    """As :func:`direct_loss` wants it: the scores of a few queries are made and turned into their own gradient.
+
+    What smoothing adds is the same for every candidate but the answer, so it needs no labels: the sums of the
+    candidates and of the queries are enough.
+    """
     rows, names, weights = answers
     if len(table) == 1:
         smoothing = 0.0
@@ -130,7 +105,7 @@ def _loss_and_gradients(
     queries, weighted, table = (part.to(kind) for part in (queries, weighted, table))
     for own, found in chunks(len(queries), len(table), rows):
         places, share = (rows[found] - own.start, names[found]), weights[found]
-        scores = torch.mm(queries[own], table.T).float().add_(bias)
+        scores = torch.mm(queries[own], table.T).to(bias.dtype).add_(bias)
         sums = scores.logsumexp(1)
         loss += counts[own] @ sums - right * (share @ scores[places])
         gradient = scores.sub_(sums[:, None]).exp_()  # softmax

@@ -1,11 +1,12 @@
 """Cross-entropy of every candidate's probability as a yes or no of its own."""
 
-from typing import Any
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from nary.training.chunks import chunks
+from nary.training.direct import direct_loss
 
 
 def sigmoid_cross_entropy(
@@ -16,39 +17,13 @@ def sigmoid_cross_entropy(
     ``answers`` are rows of ``queries``, ascending, and candidates [K]; their weights do not matter. Smoothing s gives
     answers the label 1 - s + 1 / C and all others 1 / C, as the published code of STARE does: it adds 1 / C, not s / C.
     """
-    loss: Tensor = _SigmoidCrossEntropy.apply(queries, table, bias, answers[:2], smoothing)  # type: ignore[no-untyped-call]
-    return loss
-
-
-class _SigmoidCrossEntropy(torch.autograd.Function):
-    """Turns the scores of a few queries into their own gradient and multiplies on with it: none are held."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, queries: Tensor, table: Tensor, bias: Tensor, answers: tuple[Tensor, Tensor], smoothing: float
-    ) -> Tensor:
-        device = queries.device.type
-        kind = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else table.dtype
-        with torch.autocast(device, enabled=False):
-            loss, *gradients = _loss_and_gradients(queries.to(table.dtype), table, bias, answers, smoothing, kind)
-        ctx.save_for_backward(*gradients)
-        return loss
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        of_queries, of_table, of_bias = ctx.saved_tensors
-        return grad * of_queries, of_table.mul_(grad), grad * of_bias, None, None
+    return direct_loss(partial(_loss_and_gradients, answers[:2], smoothing), queries, table, bias)
 
 
 def _loss_and_gradients(
-    queries: Tensor,
-    table: Tensor,
-    bias: Tensor,
-    answers: tuple[Tensor, Tensor],
-    smoothing: float,
-    kind: torch.dtype,
+    answers: tuple[Tensor, Tensor], smoothing: float, queries: Tensor, table: Tensor, bias: Tensor, kind: torch.dtype
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The loss and its gradients by queries, table and bias; products are made in ``kind``."""
+    """As :func:`direct_loss` wants it: the scores of a few queries are made and turned into their own gradient."""
     candidates = len(table)
     places = torch.unique(answers[0] * candidates + answers[1])  # a fact that is there twice is no better an answer
     rows, names = places // candidates, places % candidates
