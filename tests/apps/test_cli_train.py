@@ -332,6 +332,19 @@ def test_a_recorded_result_holds_what_is_needed_to_repeat_it_and_no_facts(
     assert not any(name in path.read_text() for name in data.vocabulary.entities)
 
 
+def test_a_record_is_not_replaced_by_one_of_another_protocol(nary: Nary, trained: Path, tmp_path: Path) -> None:
+    assert nary("evaluate", trained, "--record", tmp_path).code == 0
+    (path,) = tmp_path.glob("*/*.json")
+    before = path.read_bytes()
+    found = nary("evaluate", trained, "--record", tmp_path, "--candidates", "seen", "--json")
+    assert found.code == 2
+    assert "holds a result with another protocol" in found.error["message"]
+    assert "--label" in found.error["hint"]
+    assert path.read_bytes() == before
+    assert nary("evaluate", trained, "--record", tmp_path, "--candidates", "seen", "--label", "seen").code == 0
+    assert len(list(tmp_path.glob("*/*.json"))) == 2
+
+
 def test_other_facts_are_not_recorded_as_results_of_a_run(
     nary: Nary, trained: Path, facts: Path, tmp_path: Path
 ) -> None:

@@ -44,9 +44,23 @@ def record_result(run: Run, report: Report, folder: Path, label: str = "") -> Pa
         "versions": _versions(),
     }
     path = folder / run.dataset.name / f"{result_name(recipe, label)}-seed{recipe.training.seed}.json"
+    _check_alike(path, content)
     with atomic_path(path) as temporary:
         temporary.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return path
+
+
+def _check_alike(path: Path, content: dict[str, Any]) -> None:
+    """Refuse to replace a result by one that answers another question."""
+    if not path.is_file():
+        return
+    old = orjson.loads(path.read_bytes())
+    for key in ("split", "protocol"):
+        if old.get(key) != content[key]:
+            raise SettingError(
+                f"{path} holds a result with another {key}: {old.get(key)}, not {content[key]}",
+                "Give this one a --label, or remove that file.",
+            )
 
 
 def variant_of(recipe: Recipe) -> str | None:
