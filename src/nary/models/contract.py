@@ -33,11 +33,11 @@ class Model(nn.Module):
 
     name: ClassVar[str]
     sizes: Sizes
-    roles: ClassVar[frozenset[Role]] = frozenset(Role)
+    roles: frozenset[Role] = frozenset(Role)
     """The roles the model can predict."""
     objectives: ClassVar[frozenset[str]] = frozenset({"softmax", "binary"})
     """What the model can be trained with (``training.objective``)."""
-    hides: ClassVar[bool] = False
+    hides: bool = False
     """Whether the model understands facts in which more than the masked element is missing (``Group.hidden``)."""
 
     def prepare(self, train: FactTable) -> None:

@@ -35,8 +35,8 @@ class Stare(Model):
         self.settings = settings
         self.sizes = sizes
         if settings.predicts == "subject-object":  # nothing else is learnt, not even what a gap looks like
-            self.roles = frozenset({Role.SUBJECT, Role.OBJECT})  # type: ignore[misc]
-            self.hides = False  # type: ignore[misc]
+            self.roles = frozenset({Role.SUBJECT, Role.OBJECT})
+            self.hides = False
         pads, width = settings.padding, settings.width
         entities = nn.init.xavier_normal_(torch.empty(sizes.entities, width))
         self.entity_embedding = nn.Parameter(_with_zeros(entities, pads))
