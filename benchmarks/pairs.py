@@ -3,9 +3,9 @@
     python benchmarks/pairs.py --model nalp --data jf17k [--queries 1000] [--plain-queries 20] [--json]
 
 Both rank all elements of the same seeded sample of test facts, with the published sizes and random weights. Brute force
-puts every candidate into the fact and sends these facts, ``--batch`` at a time, through the whole network. It would
-need hours for all, so it ranks only the first facts of the sample: ``plain_queries`` elements. Ours shares work between
-queries of one role, so the more there are, the less time each takes.
+puts every candidate into the fact and sends these facts, ``--batch`` at a time, through the whole network of
+``tests/reference``. It would need hours for all, so it ranks only the first facts of the sample: ``plain_queries``
+elements. Ours shares work between queries of one role, so the more there are, the less time each takes.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import statistics
 import numpy as np
 import torch
 from common import peak_bytes, seconds, show
+from reference.pairs import plain_scores
 from torch import Tensor
 
 from nary.data.dataset import Dataset
@@ -46,7 +47,7 @@ class BruteForce(Model):
             for ids, column in zip(group.ids, group.columns.tolist(), strict=True):
                 facts = ids.repeat(candidates, 1)
                 facts[:, column] = torch.arange(candidates)
-                rows.append(torch.cat([self.model.fact_scores(part) for part in torch.split(facts, self.batch)]))
+                rows.append(torch.cat([plain_scores(self.model, part) for part in torch.split(facts, self.batch)]))
         return torch.stack(rows)
 
 

@@ -13,7 +13,6 @@ PAGE = ROOT / "docs" / "performance.md"
 PICTURE = ROOT / "docs" / "images" / "growth.svg"
 BEGIN, END = "<!-- figures: python benchmarks/report.py -->\n", "<!-- end of figures -->\n"
 AXES = ("entities", "arity", "layers", "batch")
-MODELS = ROOT / "benchmarks" / "results" / "models-jf17k.json"
 
 
 def read(name: str) -> dict[str, Any]:
@@ -102,18 +101,18 @@ def figures() -> str:
                 ["GB", *(f"{point['bytes'] / 1e9:.2f}" for point in points)],
             ],
         )
-    return text + (models() if MODELS.is_file() else "")
+    return text + models() + pairs() + stare()
 
 
 def models() -> str:
     """All models side by side."""
-    found = read(MODELS.stem)
+    found = read("models-jf17k")
     rows = [
         [
             one["model"],
             f"{one['instances_per_second']:,.0f}" if one["instances_per_second"] else "",
-            f"{one['queries_per_second']:,.0f}",
-            f"{one['ratio']:.2f}",
+            f"{one['queries_per_second']:,.{0 if one['queries_per_second'] > 100 else 1}f}",
+            f"{one['ratio']:,.2f}",
             f"{one['parameters'] / 1e6:.1f} million",
             f"{one['peak_bytes'] / 1e9:.2f} GB",
         ]
@@ -122,6 +121,44 @@ def models() -> str:
     text = f"All models on {found['data']}, {found['threads']} threads. *Ratio* is the time that a query takes in "
     text += "relation to the first row.\n\n"
     return text + table(["model", "training instances/s", "queries/s", "ratio", "parameters", "memory"], rows)
+
+
+def pairs() -> str:
+    """The models that judge whole facts, against brute force."""
+    found = [read(f"pairs-{model}") for model in ("nalp", "neuinfer")]
+    rows = [
+        [
+            one["model"],
+            f"{one['queries_per_second']:,.1f}",
+            f"{one['plain_queries_per_second']:.2f}",
+            f"**{one['ratio']:.1f}**",
+            f"{one['peak_bytes'] / 1e9:.2f} GB",
+        ]
+        for one in found
+    ]
+    first = found[0]
+    text = f"Models that judge whole facts rank about {first['queries']:,} elements of {first['data']} test, with the "
+    text += f"published sizes and {first['threads']} threads, in turns with brute force: every candidate in the fact, "
+    text += "and these facts through the network.\n\n"
+    return text + table(["model", "queries/s", "brute force", "ratio", "memory"], rows)
+
+
+def stare() -> str:
+    """Training steps of STARE, against a plain implementation."""
+    found = [read(f"stare-{data}") for data in ("jf17k", "wd50k_100")]
+    rows = [
+        [
+            f"{one['data']}, batch {one['batch']}",
+            f"{one['seconds_per_step']:.2f} s",
+            f"{one['plain_seconds_per_step']:.2f} s",
+            f"**{one['ratio']:.1f}**",
+            f"{one['peak_bytes'] / 1e9:.2f} GB, plain {one['plain_peak_bytes'] / 1e9:.2f} GB",
+        ]
+        for one in found
+    ]
+    text = f"A training step of STARE as published, {found[0]['precision']}, {found[0]['threads']} threads, "
+    text += "in turns with a plain implementation that runs the same encoder unfused.\n\n"
+    return text + table(["what", "Nary", "plain", "ratio", "memory"], rows)
 
 
 def draw() -> None:

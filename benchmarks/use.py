@@ -5,6 +5,8 @@
 - errors: in a fifth of the test facts one element is replaced by another that was seen in its role. Of the facts that
   ``score`` calls least plausible, as many as were replaced, the share that was; and the area under the ROC curve. The
   mean of ten draws.
+- calibration: how far the probability of the best answer is from how often it is right, on average over ten groups of
+  test questions of like probability; as the model's scores give it, and after calibration.
 - suggest: each qualifier of a test fact is hidden in turn; how often it is among the first suggestions.
 - complete: two elements of a test fact are hidden; how often both are right in the first completions, against the most
   probable pairs when each element is predicted without looking at the other.
@@ -64,6 +66,28 @@ def errors(run: Run, test: Sequence[Fact], random: np.random.Generator) -> dict[
         figures.append([wrong[order[:planted]].mean(), np.less(*pairs).mean() + np.equal(*pairs).mean() / 2])
     precision, auc = np.mean(figures, axis=0).tolist()
     return {"facts": len(test), "planted": planted, "draws": DRAWS, "precision": precision, "auc": auc}
+
+
+def calibration(run: Run, test: Sequence[Fact]) -> dict[str, float]:
+    """How sure the best answers are in relation to how often they are the element of the fact."""
+    asker = run.predictor.asker
+    questions = [asker.question(fact, position) for fact in test for position in fact.elements()]
+    sure: dict[str, list[float]] = {"plain": [], "calibrated": []}
+    right = []
+    for scored in asker.ask(questions):
+        for kind, logs in (("plain", scored.scores.log_softmax(-1)), ("calibrated", scored.log_probabilities)):
+            sure[kind] += logs.max(-1).values.exp().tolist()
+        best = scored.scores.argmax(-1).tolist()
+        asked = [questions[place] for place in scored.places]
+        right += [question.ids[question.column] == one for question, one in zip(asked, best, strict=True)]
+    found = {kind: _distance(np.array(values), np.array(right)) for kind, values in sure.items()}
+    return {"queries": len(right), **found}
+
+
+def _distance(sure: np.ndarray, right: np.ndarray) -> float:
+    groups = np.minimum((10 * sure).astype(int), 9)
+    own = [groups == group for group in range(10) if (groups == group).any()]
+    return float(sum(abs(sure[one].mean() - right[one].mean()) * one.mean() for one in own))
 
 
 def suggest(run: Run, test: Sequence[Fact]) -> dict[str, float]:
@@ -142,7 +166,7 @@ def main() -> None:
         table, _ = under_vocabulary(other.test, other.vocabulary, run.dataset.vocabulary)
     test = list(table.facts(run.dataset.vocabulary))
     random = np.random.default_rng(given.seed)
-    found: dict[str, object] = {"errors": errors(run, test, random)}
+    found: dict[str, object] = {"errors": errors(run, test, random), "calibration": calibration(run, test)}
     if qualified := [fact for fact in test if fact.qualifiers]:
         found["suggest"] = suggest(run, sampled(qualified, given.sample, random))
     if run.model.hides:

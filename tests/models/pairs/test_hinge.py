@@ -6,6 +6,7 @@ import pytest
 import torch
 from contracts.model import ModelContract, asking
 from models.pairs.small import SIZES, facts, ids_of, randomised, whole_scores
+from reference.pairs import hinge_scores
 from torch import nn
 
 from nary.models.contract import Kind, Sizes
@@ -39,26 +40,10 @@ def made() -> Hinge:
     return model
 
 
-def printed(model: Hinge, ids: list[int]) -> float:
-    """The score of one fact by the published formula, with the layers of torch."""
-    m = (len(ids) - 3) // 2
-    triple = [model.entity[ids[1]], model.relation[ids[0]], model.entity[ids[2]]]
-    pairs = [[*triple, model.relation[a], model.entity[v]] for a, v in zip(ids[3 : 3 + m], ids[3 + m :], strict=True)]
-    features = [features_of(model.triple, triple), *(features_of(model.pair, rows) for rows in pairs)]
-    weight = model.weight.view(4, 5).T.flatten()  # the published features are [F, P]
-    return (weight @ torch.stack(features).amin(0) + model.bias).item()
-
-
-def features_of(own: Convolution, rows: list[torch.Tensor]) -> torch.Tensor:
-    found = nn.functional.conv2d(torch.stack(rows)[None, None], own.filters[:, None])
-    normed = nn.functional.batch_norm(found, own.mean, own.variance, own.scale, own.shift)
-    return normed.relu().flatten()
-
-
 def test_whole_facts_score_as_printed() -> None:
     model = made()
     for ids in ids_of(facts()):
-        expected = torch.tensor([printed(model, one) for one in ids.tolist()], dtype=torch.float64)
+        expected = hinge_scores(model, ids).detach()
         assert len(expected.unique()) == len(expected)
         torch.testing.assert_close(model.fact_scores(ids).detach(), expected, rtol=1e-10, atol=1e-10)
 

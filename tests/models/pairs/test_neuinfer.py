@@ -7,6 +7,7 @@ import pytest
 import torch
 from contracts.model import ModelContract, asking
 from models.pairs.small import SIZES, facts, ids_of, randomised, whole_scores
+from reference.pairs import neuinfer_scores
 
 from nary.models.batch import Batch, Group
 from nary.models.contract import Kind, Sizes
@@ -48,33 +49,11 @@ def made(**changed: Any) -> NeuInfer:
     return model
 
 
-def sigmoid(x: float) -> float:
-    return 1 / (1 + math.exp(-x))
-
-
-def printed(model: NeuInfer, ids: list[int]) -> float:
-    """The probability of one fact by the published formula."""
-    m = (len(ids) - 3) // 2
-    x = torch.cat([model.entity[ids[1]], model.relation[ids[0]], model.entity[ids[2]]])
-    z = x
-    for layer in (model.first, *model.deeper):
-        z = layer(z).relu()
-    validity = sigmoid(model.validity(z).item())
-    if not m:
-        return validity
-    units = [
-        model.relate(torch.cat([x, model.relation[a], model.entity[v]])).relu()
-        for a, v in zip(ids[3 : 3 + m], ids[3 + m :], strict=True)
-    ]
-    compatibility = sigmoid(model.compatibility(torch.stack(units).amin(0)).item())
-    return model.share * validity + (1 - model.share) * compatibility
-
-
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_whole_facts_have_the_probability_that_is_printed(layers: int) -> None:
     model = made(layers=layers, validity_share=0.3)
     for ids in ids_of(facts()):
-        expected = torch.tensor([printed(model, one) for one in ids.tolist()], dtype=torch.float64)
+        expected = neuinfer_scores(model, ids).detach()
         assert len(expected.unique()) == len(expected)
         torch.testing.assert_close(model.fact_scores(ids).detach().sigmoid(), expected, rtol=1e-10, atol=1e-12)
 
@@ -84,7 +63,7 @@ def test_the_objective_is_the_published_loss() -> None:
     model = made()
     for ids in ids_of(facts()):
         scores = model.fact_scores(ids).detach()
-        for score, p in zip(scores, (printed(model, one) for one in ids.tolist()), strict=True):
+        for score, p in zip(scores, neuinfer_scores(model, ids).tolist(), strict=True):
             assert torch.nn.functional.softplus(-score).item() == pytest.approx(-math.log(p), rel=1e-9)
             assert torch.nn.functional.softplus(score).item() == pytest.approx(-math.log(1 - p), rel=1e-9)
 
