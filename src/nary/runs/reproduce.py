@@ -86,7 +86,7 @@ def record(job: Job, run: Run, results: Path, progress: Progress = no_progress) 
     """Rank the test split with the trained ``run`` and record the result; returns its path."""
     report = run.evaluate("test", progress=progress)
     run.keep(report)
-    return record_result(run, report, results, job.row.label)
+    return record_result(run, report, results, job.row.label, replace=True)
 
 
 def parse_seeds(text: str) -> list[int]:

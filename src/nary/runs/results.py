@@ -21,10 +21,11 @@ FORMAT = 1
 _KEYS = ("model", "variant", "dataset", "split", "trained_on", "seed", "recipe", "protocol", "metrics", "seconds")
 
 
-def record_result(run: Run, report: Report, folder: Path, label: str = "") -> Path:
+def record_result(run: Run, report: Report, folder: Path, label: str = "", replace: bool = False) -> Path:
     """Write the result of ``run`` under ``folder`` and return its path.
 
-    It is named after model, variant and seed, and after ``label``, which tells a recipe from the shipped one.
+    It is named after model, variant and seed, and after ``label``, which tells a recipe from the shipped one. A result
+    there with another split or protocol is an error, unless it is to be replaced.
     """
     if run.recipe is None or run.folder is None:
         raise SettingError("only a run folder can be recorded", "A model folder does not tell how it was trained.")
@@ -44,7 +45,8 @@ def record_result(run: Run, report: Report, folder: Path, label: str = "") -> Pa
         "versions": _versions(),
     }
     path = folder / run.dataset.name / f"{result_name(recipe, label)}-seed{recipe.training.seed}.json"
-    _check_alike(path, content)
+    if not replace:
+        _check_alike(path, content)
     with atomic_path(path) as temporary:
         temporary.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return path
