@@ -125,10 +125,11 @@ def models() -> str:
 
 def pairs() -> str:
     """The models that judge whole facts, against brute force."""
-    found = [read(f"pairs-{model}") for model in ("nalp", "neuinfer")]
+    found = [read(f"pairs-{model}") for model in ("nalp", "neuinfer", "hinge")]
     rows = [
         [
             one["model"],
+            f"{one['queries']:,}",
             f"{one['queries_per_second']:,.1f}",
             f"{one['plain_queries_per_second']:.2f}",
             f"**{one['ratio']:.1f}**",
@@ -137,10 +138,10 @@ def pairs() -> str:
         for one in found
     ]
     first = found[0]
-    text = f"Models that judge whole facts rank about {first['queries']:,} elements of {first['data']} test, with the "
-    text += f"published sizes and {first['threads']} threads, in turns with brute force: every candidate in the fact, "
-    text += "and these facts through the network.\n\n"
-    return text + table(["model", "queries/s", "brute force", "ratio", "memory"], rows)
+    text = f"Models that judge whole facts rank elements of {first['data']} test, with the published sizes and "
+    text += f"{first['threads']} threads, in turns with brute force: every candidate in the fact, and these facts "
+    text += "through the network.\n\n"
+    return text + table(["model", "queries", "queries/s", "brute force", "ratio", "memory"], rows)
 
 
 def stare() -> str:
