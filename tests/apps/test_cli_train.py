@@ -343,6 +343,10 @@ def test_a_record_is_not_replaced_by_one_of_another_protocol(nary: Nary, trained
     assert path.read_bytes() == before
     assert nary("evaluate", trained, "--record", tmp_path, "--candidates", "seen", "--label", "seen").code == 0
     assert len(list(tmp_path.glob("*/*.json"))) == 2
+    path.write_text("{")
+    found = nary("evaluate", trained, "--record", tmp_path, "--json")
+    assert found.code == 2
+    assert "is in the way and no result" in found.error["message"]
 
 
 def test_other_facts_are_not_recorded_as_results_of_a_run(

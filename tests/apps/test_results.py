@@ -129,6 +129,14 @@ def test_other_protocols_have_other_letters(folder: Path) -> None:
     assert "- B: filter none." in page
 
 
+def test_what_was_learnt_from_is_told_by_the_letter(folder: Path) -> None:
+    result(folder, "gran-hete", 0.82, trained_on=["train", "valid"])
+    result(folder, "ram", 0.70)
+    page = results_page(folder)
+    assert (line_of(page, "`gran/jf17k-4`")[10], line_of(page, "`ram/jf17k-4`")[10]) == ("A", "B")
+    assert "filter_splits train test. Learnt from train and valid." in page
+
+
 def test_what_was_not_ranked_on_test_is_no_result(folder: Path) -> None:
     result(folder, "gran-hete", 0.82, split="valid")
     assert not read_own(folder)

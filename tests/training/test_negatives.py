@@ -8,6 +8,7 @@ from torch import Tensor
 
 from nary.models.batch import Batch, Group
 from nary.models.contract import Model, Sizes
+from nary.models.registry import find
 from nary.training.negatives import negatives_loss
 from nary.training.settings import TrainingSettings
 
@@ -83,3 +84,22 @@ def test_margin_by_hand() -> None:
     each = {0: 0.5 + 2.0 - 1.8, 1: 0.0, 2: 0.5}
     assert loss.item() == pytest.approx(sum(each[name] for name in drawn), rel=1e-5)
     assert set(drawn) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("name", ["nalp", "hinge", "neuinfer"])
+def test_models_of_whole_facts_learn_from_masked_entities_and_relations(name: str) -> None:
+    torch.manual_seed(0)
+    entry = find(name)
+    model = entry.make(entry.settings(width=8), Sizes(20, 7, 3))
+    facts = torch.tensor([[1, 2, 3, 4, 5], [2, 3, 4, 5, 6]]).repeat_interleave(5, 0)  # every element masked once
+    batch = Batch([Group(facts, torch.arange(5).repeat(2))])
+    optimiser = torch.optim.Adam(model.parameters(), 0.01)
+    losses = []
+    for _ in range(60):
+        optimiser.zero_grad()
+        loss = negatives_loss(model, batch, TrainingSettings(objective="sampled", negatives=10))
+        loss.backward()
+        assert all(parameter.grad is not None for parameter in model.parameters())
+        optimiser.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] / 2

@@ -56,7 +56,12 @@ def _check_alike(path: Path, content: dict[str, Any]) -> None:
     """Refuse to replace a result by one that answers another question."""
     if not path.is_file():
         return
-    old = orjson.loads(path.read_bytes())
+    try:
+        old = orjson.loads(path.read_bytes())
+    except ValueError:
+        raise SettingError(
+            f"{path} is in the way and no result", "Give this one a --label, or remove that file."
+        ) from None
     for key in ("split", "protocol"):
         if old.get(key) != content[key]:
             raise SettingError(
