@@ -79,7 +79,7 @@ class HypE(Multilinear):
 
     def score(self, batch: Batch, kind: Kind) -> Tensor:
         """Scores [B, E], with what the bias of the projection adds to all of a fact's candidates alike."""
-        return super().score(batch, kind) + torch.cat([self._constant(Tuples.of(group)) for group in batch.groups])
+        return super().score(batch, kind).add_(torch.cat([self._constant(Tuples.of(group)) for group in batch.groups]))
 
     def _constant(self, tuples: Tuples) -> Tensor:
         """The product of all but the masked element with the bias [n, 1]; query vectors have no place for it."""

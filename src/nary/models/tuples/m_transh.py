@@ -13,6 +13,8 @@ from nary.models.dropout import Dropout
 from nary.models.tuples.base import TupleModel
 from nary.models.tuples.tuples import Tuples
 
+_AT_A_TIME = 8  # rows of scores that a processor's cache holds from one pass over them to the next
+
 
 class TransHSettings(Settings):
     """What m-TransH and RAE have in common."""
@@ -58,7 +60,8 @@ class MTransH(TupleModel):
 
     def score(self, batch: Batch, kind: Kind) -> Tensor:
         """Scores [B, E] of all entities."""
-        return torch.cat([self._score(Tuples.of(group)) for group in batch.groups])
+        scores = [self._score(Tuples.of(group)) for group in batch.groups]
+        return scores[0] if len(scores) == 1 else torch.cat(scores)
 
     def rate(self, tuples: Tuples) -> Tensor:
         """The scores of whole tuples [n]."""
@@ -109,7 +112,10 @@ class MTransH(TupleModel):
             rest.square().sum(1, keepdim=True),
         ]
         table = torch.cat([self.entity, lengths, torch.ones_like(lengths[:, :1])], 1)
-        return self._distance(torch.cat(queries, 1) @ table.T).neg_()
+        scores = torch.cat(queries, 1) @ table.T
+        for start in range(0, len(scores), _AT_A_TIME):
+            self._distance(scores[start : start + _AT_A_TIME]).neg_()
+        return scores
 
     def _sum(self, tuples: Tuples, normals: Tensor, biases: Tensor, weights: Tensor) -> Tensor:
         """The vectors whose length is the distance [n, d]."""
