@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -98,8 +99,25 @@ def vectors(count: int, width: int) -> nn.Parameter:
 
 
 def least(features: Sequence[Tensor]) -> Tensor:
-    """The least of several arrays; ``torch.minimum`` would take several times as long on the way back."""
-    return reduce(lambda first, second: torch.where(first < second, first, second), features)
+    """The least of several arrays, element by element."""
+    found: Tensor = reduce(_Least.apply, features)
+    return found
+
+
+class _Least(torch.autograd.Function):
+    """``torch.minimum``, several times as fast on the way back: of equal elements the first gets the gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, first: Tensor, second: Tensor) -> Tensor:
+        found = torch.minimum(first, second)
+        ctx.save_for_backward(first, found)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
+        first, found = ctx.saved_tensors
+        share = torch.eq(first, found).to(grad.dtype).mul_(grad)
+        return share, grad - share
 
 
 def _place(column: int, qualifiers: int) -> tuple[int, int | None]:
