@@ -94,27 +94,23 @@ class MTransH(TupleModel):
     def _score(self, tuples: Tuples) -> Tensor:
         """Multiplied out, the distance needs one product for the tuples and one for their distinct schemas.
 
-        With c the sum without the masked slot, it is |c + a P(e)|^2 = 2 a P(c) · e + a^2 |P(e)|^2 + |c|^2. All three
-        terms are made by one product, so that nothing else goes over all pairs of tuples and entities.
+        With c the sum without the masked slot, it is |c + a P(e)|^2 = 2 a P(c) · e + a^2 |P(e)|^2 + |c|^2. The first
+        product makes scores for all tuples at once; what else is done to them, a few at a time.
         """
         if tuples.arity not in self.arities:
             return self.entity.new_zeros(len(tuples), len(self.entity))
         distinct, which = torch.unique(tuples.schemas, dim=0, return_inverse=True)
         normals, biases, weights = self._of(distinct)
-        along = (self.entity @ normals.T).square()
-        lengths = self.entity.square().sum(1, keepdim=True) - (2 - normals.square().sum(1)) * along  # |P(e)|^2 [E, S']
+        along = (normals @ self.entity.T).square()
+        lengths = self.entity.square().sum(1) - (2 - normals.square().sum(1, keepdim=True)) * along  # |P(e)|^2 [S', E]
         own, masked = weights[which], tuples.masked
         rest = self._sum(tuples, normals[which], biases[which], own.masked_fill(masked, 0))
-        at = own[masked][:, None]
-        queries = [
-            2 * at * _projected(rest, normals[which]),
-            at.square() * nn.functional.one_hot(which, len(distinct)),
-            rest.square().sum(1, keepdim=True),
-        ]
-        table = torch.cat([self.entity, lengths, torch.ones_like(lengths[:, :1])], 1)
-        scores = torch.cat(queries, 1) @ table.T
+        at, known = own[masked][:, None], rest.square().sum(1, keepdim=True)
+        scores = 2 * at * _projected(rest, normals[which]) @ self.entity.T
         for start in range(0, len(scores), _AT_A_TIME):
-            self._distance(scores[start : start + _AT_A_TIME]).neg_()
+            some = slice(start, start + _AT_A_TIME)
+            squares = scores[some].addcmul_(at[some].square(), lengths[which[some]]).add_(known[some])
+            self._distance(squares).neg_()
         return scores
 
     def _sum(self, tuples: Tuples, normals: Tensor, biases: Tensor, weights: Tensor) -> Tensor:
