@@ -47,7 +47,7 @@ TABLES = (
             *("primary[arity=2]", "primary[arity>2]", "attribute"),
         ),
     ),
-    Table("others", "Entities, other datasets", (), ("entity",)),
+    Table("others", "Entities, other datasets", (), ("entity", "subject/object")),
     Table("ablations", "Ablations", (*MIXED, *SINGLE), ("entity", "subject/object"), ablations=True),
 )
 """In the order of the page."""

@@ -45,7 +45,7 @@ def results_page(folder: Path) -> str:
 
 
 def _parts(table: Table, own: Sequence[Own], published: Published, notes: Notes) -> list[str]:
-    """One part for each dataset and group that has a result of ours."""
+    """One part for each dataset and group that has a result of ours; after the first group, published ones too."""
     lines = []
     for dataset in _datasets(table, own):
         rows = [row for row in own if row.dataset == dataset]
@@ -54,7 +54,7 @@ def _parts(table: Table, own: Sequence[Own], published: Published, notes: Notes)
             asked = [row for row in rows if _belongs(table, row.system, taken_apart) and row.values(group, "mrr")]
             theirs = published.on(dataset, group)
             theirs = {system: theirs[system] for system in theirs if _belongs(table, system, taken_apart)}
-            if asked:
+            if asked and (theirs or group == table.groups[0]):
                 lines += [f"### {dataset}, {group}", "", *comparison(group, asked, theirs, notes), ""]
     return lines
 
