@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 _BLOCK = 1 << 17  # features of a block of candidates; two such arrays fit into a cache of 1 MB
-_WORTH_COMPILING = 1 << 28  # features of all pairs: what takes longer to go over than to call a compiler once
+_WORTH_COMPILING = 1 << 28  # features of all pairs: who asks for so many at a time will do it often enough
 
 Responses = Callable[[slice], tuple[Tensor, Tensor | None]]
 """What a slice of candidates brings to the features: x [n, L], and y [n, L] or None."""
@@ -81,6 +81,7 @@ def _compiles() -> bool:
     return True
 
 
+# Three functions, as torch compiles one only so often for other shapes and then goes on uncompiled, without a word.
 def _sums(weight: Tensor, shifts: Tensor, x: Tensor) -> Tensor:
     return ((x + shifts[:, None]).relu() * weight).sum(2)
 
