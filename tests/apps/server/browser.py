@@ -54,12 +54,25 @@ class Page:
         found: list[str] = self.run(f"return {_VISIBLE}.map((one) => one.innerText)", selector)
         return found
 
+    def text(self, selector: str) -> str:
+        """What the first visible element says, once there is one."""
+        return str(self.until(lambda: self.texts(selector), selector)[0])
+
+    def click(self, selector: str) -> None:
+        """Click the first visible element, again where the page replaced it in between."""
+
+        def clicked() -> bool:
+            self.one(selector).click()
+            return True
+
+        self.until(clicked, selector)
+
     def field(self, name: str) -> WebElement:
         """The field with this caption, such as ``subject`` or ``value 1``."""
         return self.one(f'input[aria-label="{name}"]')
 
     def value(self, name: str) -> str:
-        return str(self.field(name).get_attribute("value"))
+        return str(self.until(lambda: [self.field(name).get_attribute("value")], name)[0])
 
     def line(self) -> str:
         return str(self.one("#one-line").get_attribute("value"))
@@ -75,7 +88,7 @@ class Page:
         field.click()
         field.send_keys(typed)
         self.until(lambda: all(typed.lower() in one.lower() for one in self.texts(".options li")), "names are offered")
-        self.one(".options li").click()
+        self.click(".options li")
         self.settle()
 
     def until(self, condition: Callable[[], Any], what: str = "") -> Any:
