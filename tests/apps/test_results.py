@@ -115,10 +115,14 @@ def test_ablations_stand_beside_the_whole_system(folder: Path) -> None:
 
 def test_without_qualifiers_it_is_another_system(folder: Path) -> None:
     triples = {"data": {"name": "jf17k-4", "qualifiers": False}}
-    result(folder, "gran-hete-triples", 0.5, recipe=triples)
+    figures = {"mrr": 0.5, "hits@1": 0.4, "hits@10": 0.6}
+    result(
+        folder, "gran-hete-triples", 0.5, recipe=triples, metrics=dict.fromkeys(["entity", "subject/object"], figures)
+    )
     before, ablations = results_page(folder).split("## Ablations")
-    assert "gran-hete-triples/jf17k-4" not in before.split("## By arity")[0]
-    assert line_of(ablations, "`gran-hete-triples/jf17k-4`")[4] == ""  # the published figure is not for triples
+    assert "gran-triples/jf17k-4" not in before.split("## By arity")[0]
+    assert line_of(ablations, "`gran-triples/jf17k-4` †")[4] == ""  # the published figure is not for triples
+    assert "### jf17k-4, subject/object" in ablations  # which is what can be compared with them
 
 
 def test_other_protocols_have_other_letters(folder: Path) -> None:

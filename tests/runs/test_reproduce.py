@@ -112,6 +112,10 @@ def test_every_shipped_recipe_is_a_row_with_a_name_of_its_own() -> None:
         ("gran/jf17k-clean", "", "gran-hete"),
         ("gran/wikipeople-", "", "gran-hete"),
         ("gran-homo/jf17k-4-fast", "fast", "gran-homo-fast"),
+        ("gran-triples/jf17k-4-fast", "fast", "gran-hete-triples-fast"),
+        ("gran-complete/wd50k_100-fast", "fast", "gran-complete-fast"),
+        ("stare/wd50k_100-transformer-fast", "fast", "stare-transformer-fast"),
+        ("stare-triples/wd50k_100-transformer", "", "stare-transformer-triples"),
         ("ram/jf17k", "", "ram"),
         ("frequency/nobel", "", "frequency"),
     ],
@@ -129,6 +133,7 @@ def test_tables_have_the_published_recipes_of_their_datasets() -> None:
     assert {"gran/jf17k-4", "getd/wikipeople-3"} <= rows["single-arity"]
     assert {"gran/nobel", "gran/fb-auto"} <= rows["others"]
     assert {"gran/jf17k", "gran-homo/jf17k", "gran-complete/wikipeople-4"} <= rows["ablations"]
+    assert {"stare-triples/wd50k", "hy-transformer-triples/jf17k", "gran-triples/jf17k-3"} <= rows["ablations"]
     assert not any("fast" in name for names in rows.values() for name in names)
     assert not any(is_ablation(row.file) for table in TABLES if not table.ablations for row in rows_of(table))
 

@@ -1,5 +1,6 @@
 """The tables of results, and the rows that can be made for them: a recipe each."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,8 +13,11 @@ from nary.runs.results import result_name, variant_of
 
 MIXED = ("jf17k", "wikipeople", "wikipeople-")
 SINGLE = ("jf17k-3", "jf17k-4", "wikipeople-3", "wikipeople-4")
+_TAKEN_APART = (*MIXED, *SINGLE, "wd50k", "wd50k_100")
 _VARIANTS = ("homo", "complete")
 """Of GRAN, beside the one of its recipes."""
+_WITHOUT_QUALIFIERS = ("gran", "stare", "hy-transformer")
+"""Their recipes have rows on triples alone, too."""
 _ABLATIONS = (*(f"gran-{variant}" for variant in _VARIANTS), "stare-transformer")
 
 
@@ -48,7 +52,7 @@ TABLES = (
         ),
     ),
     Table("others", "Entities, other datasets", (), ("entity", "subject/object")),
-    Table("ablations", "Ablations", (*MIXED, *SINGLE), ("entity", "subject/object"), ablations=True),
+    Table("ablations", "Ablations", _TAKEN_APART, ("entity", "subject/object"), ablations=True),
 )
 """In the order of the page."""
 
@@ -69,7 +73,7 @@ class Row:
     def label(self) -> str:
         """What tells the recipe from the published one: ``fast``; nothing for that one."""
         label = self.name.partition("/")[2].replace(self.dataset, "", 1).strip("-")
-        return "" if label == variant_of(self.recipe) else label
+        return label.removeprefix(variant_of(self.recipe) or "").strip("-")
 
     @property
     def file(self) -> str:
@@ -83,13 +87,23 @@ def is_ablation(file: str) -> bool:
 
 
 def all_rows() -> dict[str, Row]:
-    """Every row by name: the shipped recipes, and those of GRAN with its other variants."""
-    found = [Row(name, recipe_from(read_toml(path), str(path))) for name, path in shipped().items()]
-    for row in [row for row in found if row.recipe.model_name == "gran" and row.dataset in (*MIXED, *SINGLE)]:
-        for variant in _VARIANTS:
-            recipe = choose(row.dataset, recipe=row.name, overrides={"model.variant": variant})
-            found.append(Row(row.name.replace("gran/", f"gran-{variant}/"), recipe))
-    return {row.name: row for row in found}
+    """Every row by name: the shipped recipes, and the same with a part taken away."""
+    whole = [Row(name, recipe_from(read_toml(path), str(path))) for name, path in shipped().items()]
+    less = [part for row in whole if row.dataset in _TAKEN_APART for part in _taken_apart(row)]
+    return {row.name: row for row in (*whole, *less)}
+
+
+def _taken_apart(row: Row) -> Iterator[Row]:
+    """GRAN with its other variants; and on triples alone: ``gran-homo/jf17k``, ``stare-triples/jf17k``."""
+    model = row.recipe.model_name
+    changes: dict[str, dict[str, object]] = {}
+    if model == "gran":
+        changes = {variant: {"model.variant": variant} for variant in _VARIANTS}
+    if model in _WITHOUT_QUALIFIERS:
+        changes["triples"] = {"data.qualifiers": False}
+    for part, overrides in changes.items():
+        recipe = choose(row.dataset, recipe=row.name, overrides=overrides)
+        yield Row(row.name.replace(f"{model}/", f"{model}-{part}/"), recipe)
 
 
 def find_row(name: str) -> Row:

@@ -45,7 +45,10 @@ def results_page(folder: Path) -> str:
 
 
 def _parts(table: Table, own: Sequence[Own], published: Published, notes: Notes) -> list[str]:
-    """One part for each dataset and group that has a result of ours; after the first group, published ones too."""
+    """One part for each dataset and group that has a result of ours.
+
+    The second group wants published figures, too, or rows on triples, which have no entities but subjects and objects.
+    """
     lines = []
     for dataset in _datasets(table, own):
         rows = [row for row in own if row.dataset == dataset]
@@ -54,7 +57,8 @@ def _parts(table: Table, own: Sequence[Own], published: Published, notes: Notes)
             asked = [row for row in rows if _belongs(table, row.system, taken_apart) and row.values(group, "mrr")]
             theirs = published.on(dataset, group)
             theirs = {system: theirs[system] for system in theirs if _belongs(table, system, taken_apart)}
-            if asked and (theirs or group == table.groups[0]):
+            on_triples = any("triples" in row.file.split("-") for row in asked)
+            if asked and (theirs or on_triples or group == table.groups[0]):
                 lines += [f"### {dataset}, {group}", "", *comparison(group, asked, theirs, notes), ""]
     return lines
 
