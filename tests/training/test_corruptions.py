@@ -194,3 +194,30 @@ def test_an_epoch_has_every_fact_once() -> None:
 def test_what_masks_elements_is_refused(changed: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match='"logistic" learns whole facts'):
         TrainingSettings.model_validate({"objective": "logistic", "shuffle": "instances", **changed})
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 1000))
+def test_near_entities_were_seen_in_the_role_and_make_no_fact(seed: int) -> None:
+    data = small_data()
+    facts = [row for ids in ids_of(data.train) for row in rows(ids)]
+    known = [as_set(row) for row in facts]
+    seen = {(f"{role} of {row[0]}", row[place]) for row in facts for place, role in ((1, "subject"), (2, "object"))}
+    seen |= {(f"value of {attribute}", value) for _, pairs in known for attribute, value in pairs}
+    made = corruptions(data)
+    torch.manual_seed(seed)
+    for ids in ids_of(data.train):
+        m = (ids.shape[1] - 3) // 2
+        for column in (1, 2, *range(3 + m, 3 + 2 * m)):
+            found = made.near(ids, torch.full((len(ids),), column), torch.full((len(ids), 4), -1))
+            for row, drawn in zip(rows(ids), found.tolist(), strict=True):
+                for entity in (one for one in drawn if one != -1):
+                    corrupted = (*row[:column], entity, *row[column + 1 :])
+                    assert as_set(corrupted) not in known
+                    role, new, of = replaced(row, corrupted)
+                    assert (f"{role} of {of}", new) in seen
+
+
+def test_near_negatives_are_for_random_candidates() -> None:
+    with pytest.raises(ValidationError, match='near_negatives is for the objectives "sampled" and "margin"'):
+        TrainingSettings(near_negatives=0.5)

@@ -4,11 +4,15 @@ import math
 
 import pytest
 import torch
+from runs.small import dataset_of
 from torch import Tensor
 
+from nary.facts import Fact
+from nary.inference.folder import sizes_of
 from nary.models.batch import Batch, Group
 from nary.models.contract import Model, Sizes
 from nary.models.registry import find
+from nary.training.corruptions import Corruptions
 from nary.training.negatives import negatives_loss
 from nary.training.settings import TrainingSettings
 
@@ -56,6 +60,22 @@ def test_a_masked_relation_is_replaced_by_relations() -> None:
     assert by_relation[:, 1:].tolist() == [FACT[1:]] * 61
     assert by_subject[:, 0].tolist() == [0] * 61
     assert max(by_subject[:, 1].tolist()) > 7
+
+
+def test_the_share_of_near_negatives() -> None:
+    """Of the three subjects of "r", of 1000 entities, one alone makes no fact with the object asked about."""
+    facts = [Fact("s0", "r", "o"), Fact("s1", "r", "o"), Fact("s2", "r", "p")]
+    data = dataset_of(train=facts + [Fact(f"e{i}", "q", f"e{i}") for i in range(995)])
+    names = data.vocabulary
+    subject, near, asked_about = (names.entities.index(name) for name in ("s0", "s2", "o"))
+    own = torch.tensor([[names.relations.index("r"), subject, asked_about]] * 30)
+    model = Told([0.0] * len(names.entities))
+    chosen = TrainingSettings(objective="sampled", negatives=40, near_negatives=0.6)
+    corruptions = Corruptions(data.train, sizes_of(data), chosen, torch.device("cpu"))
+    torch.manual_seed(0)
+    negatives_loss(model, Batch([Group(own, torch.ones(30, dtype=torch.int64))]), chosen, corruptions)
+    drawn = model.asked[0].view(30, 41, 3)[:, 1:, 1]
+    assert (drawn == near).double().mean().item() == pytest.approx(0.6 / 3, abs=0.04)
 
 
 def test_sampled_softmax_is_over_all_corruptions_of_a_fact() -> None:

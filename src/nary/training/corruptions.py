@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from nary.facts import FactTable
-from nary.facts.table import FIRST_ATTRIBUTE
+from nary.facts.table import FIRST_ATTRIBUTE, OBJECT, SUBJECT
 from nary.models.contract import Sizes
 from nary.models.pairs.slots import slots_of
 from nary.training.settings import TrainingSettings
@@ -44,6 +44,19 @@ class Corruptions:
         """
         values = bool(torch.rand(()) < self.share)
         return [self._corrupted(ids.repeat_interleave(self.negatives, 0), values) for ids in groups]
+
+    def near(self, facts: Tensor, columns: Tensor, otherwise: Tensor) -> Tensor:
+        """Entities to replace those in a column of each fact [n, k], of those seen in its role.
+
+        As in ``otherwise`` [n, k] where that would be a fact again. The columns are of subjects, objects and values.
+        """
+        qualifiers = (facts.shape[1] - FIRST_ATTRIBUTE) // 2
+        slots = torch.where(columns <= OBJECT, columns - SUBJECT, columns - 1 - qualifiers)
+        count = otherwise.shape[1]
+        facts, slots, columns = (of.repeat_interleave(count, 0) for of in (facts, slots, columns))
+        drawn = self._from_pool(facts, slots)
+        known = self._is_fact(_in_order(facts.scatter(1, columns[:, None], drawn[:, None])))
+        return torch.where(known, otherwise.flatten(), drawn).view_as(otherwise)
 
     def _corrupted(self, facts: Tensor, values: bool) -> Tensor:
         qualifiers = (facts.shape[1] - FIRST_ATTRIBUTE) // 2

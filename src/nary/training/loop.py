@@ -128,8 +128,8 @@ class Training:
 
     @cached_property
     def corruptions(self) -> Corruptions | None:
-        """What whole facts are learnt against, if they are."""
-        if self.settings.objective != "logistic":
+        """What facts are learnt against, where roles have a say in that."""
+        if self.settings.objective != "logistic" and not self.settings.near_negatives:
             return None
         return Corruptions(self.instances.table, self.model.sizes, self.settings, self.device)
 

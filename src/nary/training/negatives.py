@@ -9,10 +9,13 @@ from nary.training.corruptions import Corruptions
 from nary.training.settings import TrainingSettings
 
 
-def negatives_loss(model: Model, batch: Batch, settings: TrainingSettings) -> Tensor:
-    """The mean loss over the facts of a batch."""
+def negatives_loss(
+    model: Model, batch: Batch, settings: TrainingSettings, corruptions: Corruptions | None = None
+) -> Tensor:
+    """The mean loss over the facts of a batch; ``near_negatives`` come from ``corruptions``."""
     parts, facts = [], 0
-    corrupted = [_corrupted(group, model, settings.negatives).flatten(0, 1) for group in batch.groups]
+    candidates = [_candidates(group, model, settings, corruptions) for group in batch.groups]
+    corrupted = [_corrupted(group, found).flatten(0, 1) for group, found in zip(batch.groups, candidates, strict=True)]
     for group, found in zip(batch.groups, model.group_scores(corrupted), strict=True):
         scores = found.view(len(group.columns), -1)  # [n, 1 + k]: the fact, its corruptions
         if settings.objective == "margin":
@@ -36,16 +39,26 @@ def logistic_loss(model: Model, batch: Batch, corruptions: Corruptions) -> Tenso
     return nn.functional.softplus(torch.cat(parts).float()).mean()
 
 
-def _corrupted(group: Group, model: Model, negatives: int) -> Tensor:
-    """Each fact, and the fact with random entities or relations at the masked column [n, 1 + k, 2m+3]."""
-    shape = (len(group.columns), negatives)
+def _candidates(group: Group, model: Model, settings: TrainingSettings, corruptions: Corruptions | None) -> Tensor:
+    """Random entities or relations for the masked column of each fact [n, k]."""
+    shape = (len(group.columns), settings.negatives)
     random = torch.randint(model.sizes.entities, shape, device=group.ids.device)
-    if not group.asks_entity.all():
-        relations = torch.randint(model.sizes.relations, shape, device=group.ids.device)
-        random = torch.where(group.asks_entity[:, None], random, relations)
-    candidates = torch.cat([group.answers[:, None], random], 1)
-    columns = group.columns[:, None, None].expand(-1, 1 + negatives, 1)
-    return group.ids[:, None].repeat(1, 1 + negatives, 1).scatter(2, columns, candidates[..., None])
+    if corruptions is not None:
+        rows = group.asks_entity.nonzero()[:, 0]
+        near = corruptions.near(group.ids[rows], group.columns[rows], random[rows])
+        chosen = torch.rand(near.shape, device=near.device) < settings.near_negatives
+        random[rows] = torch.where(chosen, near, random[rows])
+    if group.asks_entity.all():
+        return random
+    relations = torch.randint(model.sizes.relations, shape, device=group.ids.device)
+    return torch.where(group.asks_entity[:, None], random, relations)
+
+
+def _corrupted(group: Group, candidates: Tensor) -> Tensor:
+    """Each fact, and the fact with ``candidates`` [n, k] at the masked column [n, 1 + k, 2m+3]."""
+    filled = torch.cat([group.answers[:, None], candidates], 1)
+    columns = group.columns[:, None, None].expand(-1, filled.shape[1], 1)
+    return group.ids[:, None].repeat(1, filled.shape[1], 1).scatter(2, columns, filled[..., None])
 
 
 def _sampled_softmax(scores: Tensor, group: Group) -> Tensor:

@@ -16,13 +16,13 @@ from nary.training.sigmoid import sigmoid_cross_entropy
 
 
 def loss_of(model: Model, lesson: Lesson, settings: TrainingSettings, corruptions: Corruptions | None = None) -> Tensor:
-    """What a step makes smaller, by ``settings.objective``; "logistic" needs ``corruptions``."""
+    """What a step makes smaller, by ``settings.objective``; "logistic" and ``near_negatives`` need ``corruptions``."""
     if settings.objective == "logistic":
         if corruptions is None:
             raise ValueError('"logistic" needs corruptions')
         loss = logistic_loss(model, lesson.batch, corruptions)
     elif settings.objective in ("sampled", "margin"):
-        loss = negatives_loss(model, lesson.batch, settings)
+        loss = negatives_loss(model, lesson.batch, settings, corruptions)
     else:
         loss = masked_loss(model, lesson, settings)
     extra = model.extra_loss(lesson.batch)

@@ -38,6 +38,9 @@ class TrainingSettings(Settings):
     Against ``negatives`` random candidates of each position: cross-entropy, or a margin. Or (logistic) whole facts,
     each once an epoch, against ``negatives`` corruptions of it, as a yes or no."""
     negatives: int = Field(10, ge=1)
+    near_negatives: float = Field(0.0, ge=0, le=1)
+    """The share of the random entities, for the objectives sampled and margin, that are of those seen in the same slot
+    of the relation: harder to tell from the true ones."""
     corrupt_values: float | None = Field(None, ge=0, le=1)
     """How likely the corruptions of a batch replace a value, not a role; by the numbers of entities and relations if
     this is not given."""
@@ -75,6 +78,8 @@ class TrainingSettings(Settings):
             raise ValueError(f'merge is for objectives against all candidates, not for "{self.objective}"')
         if self.objective == "logistic" and (self.merge or self.relation_visits < 1):
             raise ValueError('merge and relation_visits are for masked elements, but "logistic" learns whole facts')
+        if self.near_negatives and self.objective not in ("sampled", "margin"):
+            raise ValueError(f'near_negatives is for the objectives "sampled" and "margin", not for "{self.objective}"')
         if self.value_weight != 1 and self.objective != "softmax":
             raise ValueError(f'value_weight is for the objective "softmax", not for "{self.objective}"')
         return self
