@@ -50,6 +50,23 @@ def test_a_table_of_two_runs(nary: Nary, folder: Path) -> None:
     assert found.err == ""
 
 
+def test_how_long_each_took_to_an_mrr(nary: Nary, folder: Path, tmp_path: Path) -> None:
+    run = small_run(tmp_path / "validated", "gran", small_data(), training__validate_every=1)
+    run.keep(run.evaluate("test"))
+    records = [json.loads(line) for line in (tmp_path / "validated" / "metrics.jsonl").read_text().splitlines()]
+    validations = [record for record in records if "valid_mrr" in record]
+    best = max(record["valid_mrr"] for record in validations)
+    when = next(record["seconds"] for record in validations if record["valid_mrr"] == best)
+    both = (tmp_path / "validated", folder / "floor")
+    reached, unknown = nary("compare", *both, "--reach", best, "--json").json["runs"]
+    if reached["model"] == "frequency":
+        reached, unknown = unknown, reached
+    assert (reached[f"seconds to {best:g}"], unknown[f"seconds to {best:g}"]) == (when, None)
+    table = nary("compare", *both, "--reach", 1.01).out.splitlines()
+    assert table[0].endswith("seconds to 1.01")
+    assert [line.split()[-1] for line in table[1:3]] == ["–", "–"]
+
+
 def test_everything_as_json(nary: Nary, folder: Path) -> None:
     found = nary("compare", folder / "gran", folder / "floor", "--json").json
     runs = {run["run"]: run for run in found["runs"]}

@@ -105,7 +105,7 @@ def scripted(run: Run, monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> 
 
     def validation(run: Run, log: Any) -> Any:
         def validate() -> float:
-            steps.append(log._step)
+            steps.append(log._last.step)
             score = told[len(set(steps)) - 1]
             log.validated(score)
             return score

@@ -25,7 +25,7 @@ class RunLog:
         self.folder = folder
         self.loss: float | None = None
         self._every = max(1, min(100, len(instances) // recipe.training.batch))
-        self._step = 0
+        self._last: StepReport | None = None
 
     def start(self, checkpoints: Checkpoints) -> int:
         """Begin, or go on: metrics of steps that the newest checkpoint does not have will come again.
@@ -46,7 +46,7 @@ class RunLog:
 
     def step(self, report: StepReport) -> None:
         """Note a step."""
-        self._step = report.step
+        self._last = report
         self.loss = report.loss if self.loss is None else _KEPT_LOSS * self.loss + (1 - _KEPT_LOSS) * report.loss
         if report.step % self._every == 0 or report.step == report.steps:
             self._append({**vars(report), "loss": self.loss})
@@ -57,8 +57,11 @@ class RunLog:
 
     def validated(self, score: float) -> None:
         """Note a validation after the last step."""
-        self._append({"step": self._step, "valid_mrr": score})
-        self._say(f"step {self._step}: valid entity MRR {score:.4f}")
+        last = self._last
+        if last is None:
+            raise RuntimeError("validated before any step")
+        self._append({"step": last.step, "epoch": last.epoch, "seconds": last.seconds, "valid_mrr": score})
+        self._say(f"step {last.step}: valid entity MRR {score:.4f}")
 
     def end(self, done: Progressed, finished: bool) -> None:
         """Note the end."""

@@ -26,6 +26,10 @@ def compare(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Take reports by another protocol: evaluation.candidates=seen"),
     ] = None,
+    reach: Annotated[
+        float | None,
+        typer.Option("--reach", metavar="MRR", help="Also tell the seconds until a validation found this MRR."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -47,7 +51,7 @@ def compare(
             f"cannot tell from its name how to write {out.name}", f"End it in {', '.join((*_TEXTS, *_PICTURES))}."
         )
     overrides = parse_overrides(set_ or [])
-    comparison = Comparison(split, read_runs(runs, split, overrides))
+    comparison = Comparison(split, read_runs(runs, split, overrides), reach)
     if out is not None:
         _write(comparison, out)
     if json:

@@ -30,6 +30,8 @@ class Comparison:
 
     split: str
     given: Sequence[Compared]
+    reach: float | None = None
+    """Also tell after how many seconds of training each had this MRR on valid."""
 
     @cached_property
     def runs(self) -> list[Compared]:
@@ -67,7 +69,8 @@ class Comparison:
         """For JSON: everything that is known, unrounded."""
         runs = [
             {
-                **{name: getattr(run, name) for name in (*_ABOUT, *_COST, "path", "train_on", "fingerprint")},
+                **{name: getattr(run, name) for name in (*_ABOUT, "path", "train_on", "fingerprint")},
+                **dict(zip(self._cost_titles, self._costs(run), strict=True)),
                 "protocol": run.protocol.as_dict(),
                 "metrics": run.metrics,
             }
@@ -90,10 +93,10 @@ class Comparison:
         writer = csv.writer(text, lineterminator="\n")
         groups = [group for group in GROUPS if any(group in run.metrics for run in self.runs)]
         columns = [(group, measure) for group in groups for measure in _MEASURES]
-        writer.writerow([*_ABOUT, *_COST, *(f"{measure} {group}" for group, measure in columns)])
+        writer.writerow([*_ABOUT, *self._cost_titles, *(f"{measure} {group}" for group, measure in columns)])
         for run in self.runs:
-            about = [getattr(run, name) for name in (*_ABOUT, *_COST)]
-            writer.writerow([*about, *(run.figure(*column) for column in columns)])
+            about = [getattr(run, name) for name in _ABOUT]
+            writer.writerow([*about, *self._costs(run), *(run.figure(*column) for column in columns)])
         return text.getvalue() + "".join(f"# {line}\n" for line in self.below)
 
     def markdown(self) -> str:
@@ -116,7 +119,15 @@ class Comparison:
     @property
     def _header(self) -> list[str]:
         """The titles of the columns; figures of no named group are those of entities."""
-        return [*_ABOUT, *(f"{_TITLES[measure]}{_SHORT[group]}" for group, measure in self._shown), *_COST]
+        return [*_ABOUT, *(f"{_TITLES[measure]}{_SHORT[group]}" for group, measure in self._shown), *self._cost_titles]
+
+    @property
+    def _cost_titles(self) -> list[str]:
+        return [*_COST, *([] if self.reach is None else [f"seconds to {self.reach:g}"])]
+
+    def _costs(self, run: Compared) -> list[float | None]:
+        reached = [] if self.reach is None else [run.seconds_to(self.reach)]
+        return [run.parameters, run.epochs, run.seconds, *reached]
 
     def _cells(self, mark: Callable[[str], str], text: Callable[[str], str] = str) -> list[list[str]]:
         """The rows as text: ``mark`` is done to the best figure of a column, ``text`` to what is no figure."""
@@ -127,7 +138,7 @@ class Comparison:
                 figure = run.figure(group, measure)
                 cell = _shown(figure)
                 row.append(mark(cell) if figure is not None and figure == self.best(group, measure) else cell)
-            rows.append([*row, _shown(run.parameters), _shown(run.epochs, 0), _shown(run.seconds, 0)])
+            rows.append([*row, *(_shown(cost, 0) for cost in self._costs(run))])
         return rows
 
     @cached_property

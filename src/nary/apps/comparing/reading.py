@@ -35,6 +35,8 @@ class Compared:
     parameters: int | None
     epochs: float | None
     seconds: float | None
+    validations: Sequence[tuple[float, float]]
+    """After how many seconds of training it had which MRR on valid."""
     protocol: Protocol
     metrics: Metrics
 
@@ -46,6 +48,10 @@ class Compared:
     def figure(self, group: str, measure: str) -> float | None:
         """One figure of its metrics."""
         return self.metrics.get(group, {}).get(measure)
+
+    def seconds_to(self, mrr: float) -> float | None:
+        """How long it was trained until a validation found this MRR."""
+        return next((seconds for seconds, found in self.validations if found >= mrr), None)
 
 
 def read_runs(paths: Sequence[Path], split: str, overrides: Mapping[str, Any]) -> list[Compared]:
@@ -73,7 +79,8 @@ def _run(path: Path, split: str, overrides: Mapping[str, Any]) -> Compared:
         )
     if report is None:
         raise SettingError(f"{run.dataset.name} has no {split} split", f"It has: {', '.join(run.dataset.splits)}")
-    epochs, seconds = _cost(run.folder)
+    records = _training_records(run.folder)
+    epochs, seconds = (round(records[-1][key], 1) for key in ("epoch", "seconds")) if records else (None, None)
     return Compared(
         run=path.name,
         path=str(path),
@@ -81,6 +88,7 @@ def _run(path: Path, split: str, overrides: Mapping[str, Any]) -> Compared:
         parameters=sum(parameter.numel() for parameter in run.model.parameters()),
         epochs=epochs,
         seconds=seconds,
+        validations=[(one["seconds"], one["valid_mrr"]) for one in records if "valid_mrr" in one],
         protocol=report.protocol,
         metrics=report.metrics,
         **_by_recipe(run.recipe, run.dataset.name, run.model.name),
@@ -100,6 +108,7 @@ def _result(path: Path, split: str, overrides: Mapping[str, Any]) -> Compared:
             parameters=content.get("parameters"),
             epochs=recipe.training.epochs if content["seconds"] else None,
             seconds=content["seconds"],
+            validations=[],
             protocol=protocol,
             metrics=content["metrics"],
             **_by_recipe(recipe, content["dataset"], content["model"]),
@@ -129,12 +138,11 @@ def _by_recipe(recipe: Recipe | None, dataset: str, model: str) -> dict[str, Any
     }
 
 
-def _cost(folder: Path | None) -> tuple[float | None, float | None]:
-    """The epochs and seconds of a training, by the last line about a step that it has written."""
+def _training_records(folder: Path | None) -> list[dict[str, Any]]:
+    """What a training has written down of itself that tells the time."""
     path = folder / "metrics.jsonl" if folder else None
-    for line in reversed(path.read_bytes().splitlines() if path and path.is_file() else []):
+    found = []
+    for line in path.read_bytes().splitlines() if path and path.is_file() else []:
         with suppress(orjson.JSONDecodeError):  # a kill may have cut it off
-            record = orjson.loads(line)
-            if "seconds" in record:
-                return round(record["epoch"], 1), round(record["seconds"], 1)
-    return None, None
+            found.append(orjson.loads(line))
+    return [record for record in found if "seconds" in record]
