@@ -60,6 +60,10 @@ class Own:
         """One figure for each seed; none if the model does not predict that."""
         return [r["metrics"][group][measure] for r in self.results if group in r["metrics"]]
 
+    def questions(self, group: str) -> int:
+        """How many it was asked."""
+        return max((int(result["metrics"].get(group, {}).get("count", 0)) for result in self.results), default=0)
+
     def figure(self, group: str, measure: str) -> str:
         """Mean and spread over the seeds."""
         values = self.values(group, measure)

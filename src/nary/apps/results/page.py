@@ -18,7 +18,8 @@ the page is made from those files by `nary results results --out docs/results.md
 `nary reproduce NAME` makes it again, `nary reproduce TABLE` a whole table ([Reproducing](reproducing.md)). Ours are
 means over seeds, with the standard deviation where there are several; published figures are quoted from the sources
 below, and systems in italics have no result of ours yet. A row with † was made with other settings than its recipe has
-now; they are in its files. Figures for entities count every entity of a fact, those for subject/object these two alone.
+now; they are in its files. Figures for entities count every entity of a fact, those for subject/object these two alone,
+and a system that answers for these two only stands nowhere else.
 """
 
 
@@ -47,7 +48,8 @@ def results_page(folder: Path) -> str:
 def _parts(table: Table, own: Sequence[Own], published: Published, notes: Notes) -> list[str]:
     """One part for each dataset and group that has a result of ours.
 
-    The second group wants published figures, too, or rows on triples, which have no entities but subjects and objects.
+    A group shows the rows that were asked all its questions. The second group wants published figures, too, or rows on
+    triples, which have no entities but subjects and objects.
     """
     lines = []
     for dataset in _datasets(table, own):
@@ -55,9 +57,11 @@ def _parts(table: Table, own: Sequence[Own], published: Published, notes: Notes)
         taken_apart = tuple({row.model for row in rows if is_ablation(row.system)})
         for group in table.groups:
             asked = [row for row in rows if _belongs(table, row.system, taken_apart) and row.values(group, "mrr")]
+            on_triples = any("triples" in row.file.split("-") for row in asked)
+            most = max((row.questions(group) for row in asked), default=0)  # others answer for a part of the entities
+            asked = [row for row in asked if row.questions(group) == most]
             theirs = published.on(dataset, group)
             theirs = {system: theirs[system] for system in theirs if _belongs(table, system, taken_apart)}
-            on_triples = any("triples" in row.file.split("-") for row in asked)
             if asked and (theirs or on_triples or group == table.groups[0]):
                 lines += [f"### {dataset}, {group}", "", *comparison(group, asked, theirs, notes), ""]
     return lines

@@ -97,7 +97,7 @@ def _published_cells(system: str, theirs: Figures) -> list[str]:
 def _difference(group: str, row: Own, published: dict[str, Figures]) -> float | None:
     """Of the MRRs as they are shown."""
     theirs = published.get(row.system)
-    return None if theirs is None else round(mean(row.values(group, "mrr")), 3) - theirs.values[0]
+    return None if theirs is None else round(round(mean(row.values(group, "mrr")), 3) - theirs.values[0], 3)
 
 
 def _figure(value: float) -> str:
