@@ -1,6 +1,7 @@
 """What every test gets: no network, a cache of its own, and the benchmark files where they are."""
 
 import os
+import signal
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; set before torch is imported
 
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# A shell starts what is in the background deaf to interrupts, and its children with it; tests send them some.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("nary", deadline=None)  # a busy machine is no failure
 settings.load_profile("nary")
 
