@@ -65,6 +65,7 @@ def test_how_long_each_took_to_an_mrr(nary: Nary, folder: Path, tmp_path: Path) 
     table = nary("compare", *both, "--reach", 1.01).out.splitlines()
     assert table[0].endswith("seconds to 1.01")
     assert [line.split()[-1] for line in table[1:3]] == ["–", "–"]
+    assert any(line.startswith("No validations, so no time to an MRR: ") and "floor." in line for line in table)
 
 
 def test_everything_as_json(nary: Nary, folder: Path) -> None:

@@ -125,6 +125,15 @@ def test_without_qualifiers_it_is_another_system(folder: Path) -> None:
     assert "### jf17k-4, subject/object" in ablations  # which is what can be compared with them
 
 
+def test_who_answers_for_a_part_of_the_entities_is_not_beside_the_others(folder: Path) -> None:
+    figures = {"mrr": 0.5, "hits@1": 0.4, "hits@10": 0.6}
+    result(folder, "gran-hete", 0.82, metrics={"entity": {**figures, "count": 40}})
+    result(folder, "ram", 0.9, metrics={"entity": {**figures, "count": 20}})
+    comparisons = results_page(folder).split("## By arity")[0]
+    assert "`gran/jf17k-4`" in comparisons
+    assert "`ram/jf17k-4`" not in comparisons
+
+
 def test_other_protocols_have_other_letters(folder: Path) -> None:
     result(folder, "gran-hete", 0.82)
     result(folder, "ram", 0.70, protocol={"filter": "none"})

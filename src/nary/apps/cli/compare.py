@@ -28,7 +28,9 @@ def compare(
     ] = None,
     reach: Annotated[
         float | None,
-        typer.Option("--reach", metavar="MRR", help="Also tell the seconds until a validation found this MRR."),
+        typer.Option(
+            "--reach", metavar="MRR", help="Also tell the seconds until valid had this MRR, by the run's validations."
+        ),
     ] = None,
     out: Annotated[
         Path | None,

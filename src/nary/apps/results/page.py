@@ -57,7 +57,7 @@ def _parts(table: Table, own: Sequence[Own], published: Published, notes: Notes)
         taken_apart = tuple({row.model for row in rows if is_ablation(row.system)})
         for group in table.groups:
             asked = [row for row in rows if _belongs(table, row.system, taken_apart) and row.values(group, "mrr")]
-            on_triples = any("triples" in row.file.split("-") for row in asked)
+            on_triples = any(row.system.endswith("-triples") for row in asked)
             most = max((row.questions(group) for row in asked), default=0)  # others answer for a part of the entities
             asked = [row for row in asked if row.questions(group) == most]
             theirs = published.on(dataset, group)
