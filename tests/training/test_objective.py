@@ -14,7 +14,7 @@ from nary.models.contract import Kind, Model
 from nary.training import chunks
 from nary.training.instances import Instances
 from nary.training.lesson import Lesson
-from nary.training.objective import binary_cross_entropy, masked_loss, smoothed_cross_entropy
+from nary.training.objective import masked_loss, smoothed_cross_entropy
 from nary.training.settings import TrainingSettings
 
 
@@ -135,10 +135,3 @@ def test_an_untrained_gran_is_near_the_loss_of_guessing() -> None:
     batch = Instances(data.train, TrainingSettings(batch=everything)).at(0).batch
     guessing = torch.where(batch.asks_entity, math.log(sizes.entities), math.log(sizes.relations)).mean()
     assert masked_loss(model, Lesson.of(batch), TrainingSettings()).item() == pytest.approx(guessing.item(), abs=0.05)
-
-
-def test_binary_cross_entropy_by_hand() -> None:
-    scores = torch.tensor([[0.0, math.log(2), math.log(5)]])  # probabilities 1/8, 2/8, 5/8
-    answers = (torch.tensor([0, 0]), torch.tensor([2, 1]), torch.ones(2))
-    loss = binary_cross_entropy(torch.ones(1, 1), scores.T, torch.zeros(3), answers)
-    assert loss.item() == pytest.approx(-(math.log(5 / 8) + math.log(2 / 8) + math.log(7 / 8)) / 3)

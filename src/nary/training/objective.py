@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from nary.models.contract import Kind, Model
+from nary.training.binary import binary_cross_entropy
 from nary.training.chunks import chunks
 from nary.training.corruptions import Corruptions
 from nary.training.direct import direct_loss
@@ -62,19 +63,6 @@ def smoothed_cross_entropy(
     candidates share the rest.
     """
     return direct_loss(partial(_loss_and_gradients, answers, smoothing), queries, table, bias)
-
-
-def binary_cross_entropy(
-    queries: Tensor, table: Tensor, bias: Tensor, answers: tuple[Tensor, Tensor, Tensor]
-) -> Tensor:
-    """The sum over queries of the mean over candidates of -log p for answers and -log (1 - p) for others.
-
-    p is a softmax over all candidates, although each is judged alone: so the published code of GETD does.
-    """
-    rows, names, _ = answers
-    logs = torch.addmm(bias, queries, table.T).float().log_softmax(1)
-    others = torch.log1p(-logs.exp().clamp(max=1 - 1e-7))
-    return -(others.sum() + (logs - others)[rows, names].sum()) / len(table)
 
 
 def _loss_and_gradients(
