@@ -209,3 +209,26 @@ def test_published_figures_that_make_no_sense_are_refused(tmp_path: Path, text: 
     (tmp_path / "published.toml").write_text(text)
     with pytest.raises(DataError):
         read_published(tmp_path)
+
+
+def test_all_systems_stand_in_one_table_with_their_size_and_time(folder: Path) -> None:
+    result(folder, "ram", 0.70, parameters=1_250_000)
+    result(folder, "ram", 0.90, dataset="nobel")
+    result(folder, "gran-hete", 0.82, seconds=None)
+    result(folder, "gran-hete-fast", 0.80, seconds=1200.0)
+    result(folder, "gran-homo", 0.81)
+    page = results_page(folder)
+    table = page.split("## All systems")[1].split("## ")[0]
+    assert "| system | jf17k-4 | nobel |" in table
+    assert line_of(table, "ram")[1:] == ["**0.700** (0.650, 0.750), 1.2 M, 60 s", "**0.900** (0.850, 0.950), 60 s"]
+    assert line_of(table, "gran-hete")[1].split("<br>") == [
+        "**0.800** (0.750, 0.850), 1,200 s, `gran/jf17k-4-fast`",
+        "**0.820** (0.770, 0.870), `gran/jf17k-4`",
+    ]
+    assert table.index("| gran-hete |") < table.index("| ram |")  # by the best on the first dataset
+    assert "gran-homo" not in table
+
+
+def test_without_results_on_its_datasets_there_is_no_table_of_all_systems(folder: Path) -> None:
+    result(folder, "ram", 0.70, dataset="jf17k")
+    assert "All systems" not in results_page(folder)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from nary.apps.results.overview import overview
 from nary.apps.results.own import Own, read_own
 from nary.apps.results.picture import datasets_drawn
 from nary.apps.results.published import Published, read_published
@@ -33,6 +34,9 @@ def results_page(folder: Path) -> str:
         parts = _breakdowns(table, own, published) if broken_down else _parts(table, own, published, notes)
         none = [f"None recorded yet; `nary reproduce {table.name}` makes them.", ""]
         lines += [f"## {table.title}", "", *(parts or none)]
+    systems = overview(own)
+    if systems:
+        lines += ["## All systems", "", *systems]
     if datasets_drawn(own):
         lines += [
             "## Quality and time",
