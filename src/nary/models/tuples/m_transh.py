@@ -101,8 +101,9 @@ class MTransH(TupleModel):
             return self.entity.new_zeros(len(tuples), len(self.entity))
         distinct, which = torch.unique(tuples.schemas, dim=0, return_inverse=True)
         normals, biases, weights = self._of(distinct)
-        along = (normals @ self.entity.T).square()
-        lengths = self.entity.square().sum(1) - (2 - normals.square().sum(1, keepdim=True)) * along  # |P(e)|^2 [S', E]
+        shorter = normals.square().sum(1, keepdim=True) - 2
+        lengths = (normals @ self.entity.T).square_().mul_(shorter)  # |P(e)|^2 - |e|^2 [S', E]
+        lengths += torch.linalg.vector_norm(self.entity, dim=1).square()
         own, masked = weights[which], tuples.masked
         rest = self._sum(tuples, normals[which], biases[which], own.masked_fill(masked, 0))
         at, known = own[masked][:, None], rest.square().sum(1, keepdim=True)
