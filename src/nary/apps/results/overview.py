@@ -11,7 +11,8 @@ from nary.runs.tables import is_ablation
 _DATASETS = ("jf17k-4", "jf17k-3", "fb-auto", "nobel")
 """Those that every system can be trained on in minutes."""
 _LEGEND = """**MRR** (Hits@1, Hits@10) of all entities, parameters, seconds of training; where a system has several
-recipes for a dataset, each with its name. Links to the files are in the tables above."""
+recipes for a dataset, each with its name. The tables above link to the files and tell what each learnt from: some from
+train and valid, others from train alone."""
 
 
 def overview(own: Sequence[Own]) -> list[str]:
@@ -40,8 +41,8 @@ def _cell(rows: Sequence[Own]) -> str:
 def _line(row: Own) -> str:
     mrr, first, ten = (mean(row.values("entity", measure)) for measure in MEASURES)
     parts = [f"**{mrr:.3f}** ({first:.3f}, {ten:.3f})"]
-    if "parameters" in row.results[0]:
-        parts.append(f"{row.results[0]['parameters'] / 1e6:.1f} M")
+    if parameters := row.results[0].get("parameters"):
+        parts.append(f"{parameters / 1e6:.1f} M")
     if row.seconds is not None:
         parts.append(f"{row.seconds:,.0f} s")
     return ", ".join(parts)
