@@ -156,6 +156,21 @@ def test_what_was_not_ranked_on_test_is_no_result(folder: Path) -> None:
     assert "None recorded yet; `nary reproduce single-arity` makes them." in results_page(folder)
 
 
+def test_settings_changed_one_at_a_time_stand_beside_the_whole_recipe(folder: Path) -> None:
+    tables = find_row("gran/jf17k-4").recipe.as_tables()
+    deeper = {**tables, "model": {**tables["model"], "layers": 24}}
+    again = {**deeper, "training": {**tables["training"], "seed": 1}}
+    result(folder, "gran-hete-tried", 0.60, split="valid", recipe=tables)
+    result(folder, "gran-hete-tried,model.layers=24", 0.62, split="valid", recipe=deeper)
+    result(folder, "gran-hete-tried,model.layers=24", 0.63, split="valid", recipe=again, seed=1)
+    result(folder, "getd-tried,training.epochs=3", 0.50, split="valid")  # changed from what?
+    _, page = results_page(folder).split("### jf17k-4, gran, 160 epochs")
+    assert line_of(page, "`layers = 24`")[1:5] == ["0.625 ± 0.007", "0.575 ± 0.007", "0.675 ± 0.007", "+0.025"]
+    assert line_of(page, "**nothing**")[1:5] == ["0.600", "0.550", "0.650", ""]
+    assert page.index("`layers = 24`") < page.index("**nothing**")
+    assert "epochs = 3" not in page
+
+
 def test_results_with_other_settings_than_the_recipe_are_marked_and_not_mixed_with_others(folder: Path) -> None:
     tables = find_row("gran/jf17k-4").recipe.as_tables()
     result(folder, "gran-hete", 0.80)

@@ -9,8 +9,10 @@ import pytest
 from apps.command import Nary
 from runs.small import options, small_data
 
+from nary.apps.results.page import results_page
 from nary.data.writing import write
 from nary.runs import load_run
+from nary.runs.results import read_results
 from nary.training.loop import Listener
 
 GRID = ("--grid", "training.entity_smoothing=0.0,0.8", "--grid", "model.dropout=0.1")
@@ -60,6 +62,24 @@ def test_random_search_tries_as_many_as_told(nary: Nary, facts: Path, tmp_path: 
         "tune", facts, *many, *options(), "--search", "random", "--trials", 2, "--out", tmp_path / "a", "--json"
     )
     assert len(tried.json["trials"]) == 2
+
+
+def test_each_changes_one_setting_at_a_time_and_the_trials_are_recorded(
+    nary: Nary, facts: Path, tmp_path: Path
+) -> None:
+    given = (*GRID, *options(), "--search", "each", "--out", tmp_path / "tuned", "--results", tmp_path / "results")
+    found = nary("tune", facts, *given, "--json").json
+    smoothings = [{"training.entity_smoothing": value} for value in (0.0, 0.8)]
+    assert [trial["values"] for trial in found["trials"]] == [{}, *smoothings, {"model.dropout": 0.1}]
+    recorded = read_results(tmp_path / "results")
+    assert {(result["split"], *result["trained_on"]) for result in recorded} == {("valid", "train")}
+    told = {trial["mrr"] for trial in found["trials"]}
+    assert {result["metrics"]["entity"]["mrr"] for result in recorded} == told
+    assert sorted(result["recipe"]["training"]["entity_smoothing"] for result in recorded)[-1] == 0.8
+    (tmp_path / "results" / "published.toml").write_text("")
+    assert "`entity_smoothing = 0.8`" in results_page(tmp_path / "results")
+    table = nary("tune", facts, *given)
+    assert table.code == 0, table.err
 
 
 @pytest.mark.usefixtures("interrupted")

@@ -12,7 +12,7 @@ Space = Mapping[str, Sequence[Any]]
 Values = dict[str, Any]
 Search = Generator[Values, float, None]
 """Proposes values and is sent the score they reached; larger is better."""
-KINDS = ("grid", "random", "tpe")
+KINDS = ("grid", "each", "random", "tpe")
 TRIALS = 10
 """Of a search that does not try everything, if nobody said how many."""
 _ASKED_AGAIN = 20  # proposals for each trial: the sampler may come back to what it has seen
@@ -23,14 +23,19 @@ def combinations(space: Space) -> list[Values]:
     return [dict(zip(space, values, strict=True)) for values in product(*space.values())]
 
 
+def one_at_a_time(space: Space) -> list[Values]:
+    """No value of ``space``, then every value alone."""
+    return [{}, *({key: value} for key, values in space.items() for value in values)]
+
+
 def search(kind: str, space: Space, trials: int | None, seed: int) -> Search:
     """The search called ``kind``; equal seeds and equal scores give equal proposals."""
     if kind not in KINDS:
         raise SettingError(f"--search {kind}", f"Expected {', '.join(KINDS)}.")
-    if kind == "grid":
+    if kind in ("grid", "each"):
         if trials is not None:
-            raise SettingError("--trials with a grid, which tries everything", "Add --search random or --search tpe.")
-        return _all(combinations(space))
+            raise SettingError(f"--trials with {kind}, which tries everything", "Add --search random or --search tpe.")
+        return _all(combinations(space) if kind == "grid" else one_at_a_time(space))
     if trials is not None and trials < 1:
         raise SettingError(f"--trials {trials}", "Expected 1 or more.")
     wished = min(trials or TRIALS, len(combinations(space)))

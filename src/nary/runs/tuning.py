@@ -15,13 +15,16 @@ from nary.data.splits import split_dataset
 from nary.errors import SettingError
 from nary.inference.reports import load_reports
 from nary.recipe import Recipe, recipe_from
+from nary.runs.results import record_result
 from nary.runs.resuming import start_or_resume
-from nary.runs.run import MODEL, Run
+from nary.runs.run import MODEL, Run, load_run
 from nary.runs.searches import Search, Space, Values, combinations
 from nary.training.loop import TrainingError
 
 VALID_SHARE = 0.2
 """Of train, held out where a dataset has no valid split: what the literature takes for JF17K."""
+TRIED = "tried"
+"""What the results of trials are labelled with, and then with what was changed."""
 _SEARCHED = ("model", "training")
 
 
@@ -112,8 +115,19 @@ def parse_space(texts: Sequence[str]) -> Space:
     return space
 
 
+def record_trial(trial: Trial, results: Path) -> Path | None:
+    """Write what came of a trial under ``results`` and return its path; nothing comes of a training that diverged."""
+    if trial.mrr is None:
+        return None
+    run = load_run(trial.folder)
+    label = TRIED + (f",{folder_name(trial.values)}" if trial.values else "")
+    return record_result(run, run.reports[-1], results, label, replace=True)
+
+
 def folder_name(values: Values) -> str:
     """What the run of a trial is called: the values, without characters that folders may not have."""
+    if not values:
+        return "recipe"
     return ",".join(f"{key}={sub(r'[^A-Za-z0-9.+-]', '_', str(value))}" for key, value in sorted(values.items()))
 
 

@@ -29,12 +29,17 @@ def tune(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key of the recipe.")
     ] = None,
-    search: Annotated[str, typer.Option("--search", metavar="HOW", help="grid (all), random or tpe.")] = "grid",
+    search: Annotated[
+        str, typer.Option("--search", metavar="HOW", help="grid (all), each (one change at a time), random or tpe.")
+    ] = "grid",
     trials: Annotated[
         int | None, typer.Option("--trials", help="How many settings to try, with random or tpe; 10 if not given.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Where the trials go.")] = None,
     retrain: Annotated[bool, typer.Option("--retrain", help="Then train the best on train and valid.")] = False,
+    results: Annotated[
+        Path | None, typer.Option("--results", metavar="FOLDER", help="Record the trials there, for nary results.")
+    ] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -50,7 +55,7 @@ def tune(
     from nary.recipe import choose
     from nary.runs.resuming import start_or_resume
     from nary.runs.searches import search as find_search
-    from nary.runs.tuning import Tuning, parse_space
+    from nary.runs.tuning import Tuning, parse_space, record_trial
 
     space = parse_space(grid)
     proposals = find_search(search, space, trials, seed)
@@ -64,6 +69,8 @@ def tune(
     for trial in tuning.trials(proposals, lambda run: _train(run, quiet=json)):
         found.append(trial)
         notice(f"trial {len(found)}: {_mrr(trial)}, {trial.folder.name}")
+        if results is not None:
+            record_trial(trial, results)
     best, winner = tuning.best(found)
     path = folder / "best.toml"
     with atomic_path(path) as temporary:
@@ -75,7 +82,7 @@ def tune(
         print_json({**told, "run": str(folder / "best") if retrain else None})
         return
     ranked = sorted(found, key=lambda trial: -(trial.mrr or 0.0))
-    rows = [[_mrr(trial), trial.epochs, *(str(trial.values[key]) for key in space)] for trial in ranked]
+    rows = [[_mrr(trial), trial.epochs, *(str(trial.values.get(key, "")) for key in space)] for trial in ranked]
     print_table("Trials, the best first", ["valid entity MRR", "epochs", *space], rows)
     typer.echo(f"{path}: the best settings, to learn from train and valid")
     typer.echo(f"Next: nary evaluate {folder / 'best'}" if retrain else f"Next: nary train {data} --recipe {path}")

@@ -76,12 +76,12 @@ class Own:
         return " ".join(f"[{result['seed']}](../results/{result['path']})" for result in self.results)
 
 
-def read_own(folder: Path) -> list[Own]:
-    """All rows of results on the test split under ``folder``."""
+def read_own(folder: Path, split: str = "test") -> list[Own]:
+    """All rows of results on a split under ``folder``."""
     rows = {(row.dataset, row.file): row for row in all_rows().values()}
     found: dict[tuple[str, str, bytes], list[dict[str, Any]]] = {}
     for result in read_results(folder):
-        if result["split"] == "test":
+        if result["split"] == split:
             file = result["path"].rpartition("/")[2].rpartition("-seed")[0]
             found.setdefault((result["dataset"], file, _key(settings_of(result))), []).append(result)
     own = []

@@ -7,6 +7,7 @@ from nary.apps.results.overview import overview
 from nary.apps.results.own import Own, read_own
 from nary.apps.results.picture import datasets_drawn
 from nary.apps.results.published import Published, read_published
+from nary.apps.results.settings import one_at_a_time
 from nary.apps.results.tables import Notes, breakdown, comparison
 from nary.runs.tables import TABLES, Table, is_ablation
 
@@ -34,6 +35,9 @@ def results_page(folder: Path) -> str:
         parts = _breakdowns(table, own, published) if broken_down else _parts(table, own, published, notes)
         none = [f"None recorded yet; `nary reproduce {table.name}` makes them.", ""]
         lines += [f"## {table.title}", "", *(parts or none)]
+    changed = one_at_a_time(read_own(folder, "valid"))
+    if changed:
+        lines += ["## One setting at a time", "", *changed]
     systems = overview(own)
     if systems:
         lines += ["## All systems", "", *systems]

@@ -63,7 +63,7 @@ class Notes:
             difference = _difference(group, row, published)
             if difference is not None and abs(difference) > _LARGE:
                 why = self._explained.get(row.name, "not explained yet")
-                lines.append(f"- {_named(row)}, {_signed(difference)}: {why}.")
+                lines.append(f"- {_named(row)}, {signed(difference)}: {why}.")
         lines += [f"- {system}, published: {own.remark}." for system, own in sorted(published.items()) if own.remark]
         return ["", *lines] if lines else []
 
@@ -71,6 +71,11 @@ class Notes:
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """A table."""
     return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
+
+
+def signed(difference: float) -> str:
+    """With its sign."""
+    return f"{difference:+.3f}".replace("-", "−")
 
 
 def _own_cells(group: str, row: Own, published: dict[str, Figures], notes: Notes) -> list[str]:
@@ -81,7 +86,7 @@ def _own_cells(group: str, row: Own, published: dict[str, Figures], notes: Notes
         *(row.figure(group, measure) for measure in MEASURES),
         *([_figure(value) for value in theirs.values] if theirs else [""] * len(MEASURES)),
         theirs.source if theirs else "",
-        "" if difference is None else _signed(difference),
+        "" if difference is None else signed(difference),
         str(len(row.results)),
         notes.letter(row.protocol),
         "" if row.seconds is None else f"{row.seconds:,.0f}",
@@ -102,10 +107,6 @@ def _difference(group: str, row: Own, published: dict[str, Figures]) -> float | 
 
 def _figure(value: float) -> str:
     return "–" if isnan(value) else f"{value:.3f}"
-
-
-def _signed(difference: float) -> str:
-    return f"{difference:+.3f}".replace("-", "−")
 
 
 def _named(row: Own) -> str:
