@@ -45,7 +45,7 @@ def results_page(folder: Path) -> str:
         lines += [
             "## Quality and time",
             "",
-            f"![MRR of entities against seconds of training]({PICTURE.as_posix()})",
+            f"![MRR of entities against minutes of training]({PICTURE.as_posix()})",
             "",
         ]
     lines += ["## Protocols", "", *notes.legend(), "", "## Machines", "", *_machines(own), ""]

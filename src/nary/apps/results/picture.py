@@ -1,4 +1,4 @@
-"""A picture of quality against time: a panel a dataset, a point a recipe."""
+"""A picture of quality against time: a panel a dataset, a point a recipe, a colour a model."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from nary.apps.plots import new_figure, save_figure
 from nary.apps.results.own import Own
+from nary.models.registry import MODELS
+from nary.runs.tables import is_ablation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ACROSS = 2
-_MARKERS = "osD^v"
+_MARKERS = "osD"
+_MINUTES = (1, 2, 5, 10, 20, 60, 180, 600)
 
 
 def datasets_drawn(own: Sequence[Own]) -> list[str]:
@@ -22,38 +25,46 @@ def datasets_drawn(own: Sequence[Own]) -> list[str]:
 
 
 def draw_results(own: Sequence[Own], path: Path) -> None:
-    """Draw the MRR of entities against the seconds of training; ``path`` ends in .png or .svg."""
+    """Draw the MRR of entities against the time of training; ``path`` ends in .png or .svg."""
     datasets = datasets_drawn(own)
     across = min(_ACROSS, len(datasets))
     down = -(-len(datasets) // across)
-    figure = new_figure(path, 6.5 * across, 4 * down)
-    panels = list(figure.subplots(down, across, squeeze=False).flat)
+    figure = new_figure(path, 5 * across, 3.6 * down + 1)
+    panels = list(figure.subplots(down, across, squeeze=False, sharex=True).flat)
     for dataset, axes in zip(datasets, panels, strict=False):
         _draw(axes, dataset, [row for row in own if row.dataset == dataset and _can_be_drawn(row)])
     for axes in panels[len(datasets) :]:
         axes.set_visible(False)
+    named = {name: point for axes in panels for point, name in zip(*axes.get_legend_handles_labels(), strict=True)}
+    models = [model for model in MODELS if model in named]
+    figure.legend(
+        [named[model] for model in models], models, loc="outside lower center", ncols=3 * across, frameon=False
+    )
     save_figure(figure, path)
 
 
 def _draw(axes: "Axes", dataset: str, rows: Sequence[Own]) -> None:
-    """A point for each of ``rows``, named beside the panel with the best on top."""
-    best_first = sorted(rows, key=lambda row: -mean(row.values("entity", "mrr")))
-    for number, row in enumerate(best_first):
+    for row in rows:
+        number = list(MODELS).index(row.model)
         axes.plot(
-            row.seconds or 0.0,
+            (row.seconds or 0.0) / 60,
             mean(row.values("entity", "mrr")),
-            _MARKERS[number // 10 % len(_MARKERS)],
+            "*" if number == 0 else _MARKERS[number // 10 % len(_MARKERS)],
+            markersize=12 if number == 0 else 6,
             color=f"C{number % 10}",
-            label=row.file,
+            label=row.model,
         )
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8, frameon=False)
     axes.set_xscale("log")
     axes.margins(0.1)
+    low, high = axes.get_xlim()
+    axes.minorticks_off()
+    axes.set_xticks(ticks := [minutes for minutes in _MINUTES if low <= minutes <= high], list(map(str, ticks)))
+    axes.tick_params(labelbottom=True)  # not only in the lowest row
     axes.set_title(dataset, loc="left", fontsize=11, parse_math=False)
-    axes.set_xlabel("seconds of training")
+    axes.set_xlabel("minutes of training")
     axes.set_ylabel("MRR of entities, test")
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def _can_be_drawn(row: Own) -> bool:
-    return bool(row.seconds and row.values("entity", "mrr"))
+    return bool(row.model in MODELS and row.seconds and row.values("entity", "mrr") and not is_ablation(row.file))
