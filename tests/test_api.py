@@ -52,6 +52,18 @@ def test_a_file_and_a_recipe_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (first.recipe.data.name, first.recipe.training.rate) == ("mine", choose("nobel").training.rate)
 
 
+def test_a_recipe_says_which_model_its_settings_are_for(tmp_path: Path) -> None:
+    run = nary.train(small_data(), recipe="ram/nobel", out=tmp_path / "run", parts=2, epochs=1, batch=32)
+    assert run.model.name == "ram"
+    with pytest.raises(nary.NaryError, match="the recipe gran/nobel is for gran, not ram"):
+        nary.train(small_data(), model="ram", recipe="gran/nobel", out=tmp_path / "other")
+
+
+def test_facts_are_written_where_a_text_says(tmp_path: Path) -> None:
+    nary.write(small_data(), str(tmp_path / "facts.jsonl"))
+    assert nary.read(str(tmp_path / "facts.jsonl")).facts == small_data().facts
+
+
 def test_the_frequency_model(tmp_path: Path) -> None:
     run = nary.train(small_data(), model="frequency", out=tmp_path / "run")
     assert run.evaluate().metrics["entity"]["mrr"] > 0

@@ -39,7 +39,7 @@ def test_commands_exist(page: Path) -> None:
 
 
 def test_results_are_made_from_their_files() -> None:
-    assert (ROOT / "docs" / "results.md").read_text() == results_page(ROOT / "results")
+    assert (ROOT / "docs" / "results.md").read_text() == results_page(ROOT / "results", ROOT / "docs" / "results.md")
 
 
 @pytest.mark.parametrize("page", _TOLD, ids=lambda page: page.stem)

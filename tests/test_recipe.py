@@ -8,7 +8,8 @@ import pytest
 from nary.config import read_toml
 from nary.data import catalogue
 from nary.errors import SettingError
-from nary.recipe import choose, full_key, recipe_from, shipped
+from nary.models.registry import MODELS, find
+from nary.recipe import EXAMPLE, choose, full_key, recipe_from, shipped
 
 # entity and relation smoothing, dropout, epochs, trained on
 _PUBLISHED = {
@@ -60,10 +61,16 @@ def test_a_recipe_written_out_is_read_back(name: str, tmp_path: Path) -> None:
     assert recipe_from(read_toml(path)) == recipe
 
 
-def test_the_model_s_defaults_serve_unknown_data() -> None:
-    recipe = choose("mine")
-    assert (recipe.data.name, recipe.model_name, recipe.training.epochs) == ("mine", "gran", 100)
-    assert choose("mine", "frequency").model_name == "frequency"
+@pytest.mark.parametrize("model", MODELS)
+def test_unknown_data_take_the_model_s_example(model: str) -> None:
+    recipe = choose("mine", model)
+    assert recipe.data.name == "mine"
+    assert recipe.training.objective in find(model).objectives
+    example = f"{model}/{EXAMPLE}"
+    if model == "frequency":  # counting has no settings
+        assert example not in shipped()
+    else:
+        assert recipe == choose("mine", recipe=example)
 
 
 def test_a_recipe_serves_other_data(tmp_path: Path) -> None:

@@ -13,22 +13,22 @@ from nary.training.loop import Listener
 
 def train(
     data: Dataset | str,
-    model: str = "gran",
+    model: str | None = None,
     *,
     recipe: str | None = None,
     out: str | Path | None = None,
     listener: Listener = lambda report: None,
     **settings: Any,
 ) -> Run:
-    """Train ``model`` on ``data`` and return the run.
+    """Train ``model``, GRAN if not given, on ``data`` and return the run.
 
     ``settings`` are recipe keys (``epochs=20``, ``layers=2``, ``seed=1``); the others come from ``recipe``, or from the
-    recipe shipped for that model and dataset, or are the model's defaults. The run folder is ``out``, or a new one
+    recipe shipped for that model and dataset, or for that model and ``nobel``. The run folder is ``out``, or a new one
     under ``runs/``. ``listener`` is called after every step.
     """
     dataset = resolve(data) if isinstance(data, str) else data
-    overrides = {full_key(name, model): value for name, value in settings.items()}
-    chosen = choose(dataset.name, None if recipe else model, recipe, overrides)
+    name = choose(dataset.name, model, recipe).model_name
+    chosen = choose(dataset.name, model, recipe, {full_key(key, name): value for key, value in settings.items()})
     folder = Path(out) if out is not None else free_folder(dataset.name, chosen.model_name)
     return train_run(start_run(dataset, chosen, folder), listener).run
 

@@ -14,6 +14,8 @@ from nary.evaluation.protocol import Protocol
 from nary.models.registry import find
 from nary.training.settings import TrainingSettings
 
+EXAMPLE = "nobel"
+"""The dataset whose recipes, small and quick, serve data that have none of their own."""
 _TABLES = ("data", "model", "training", "evaluation")
 
 
@@ -78,13 +80,13 @@ def choose(
     """The recipe for ``model`` on ``data``.
 
     ``recipe`` names a shipped recipe (``gran/nobel``) or a file; without it the shipped recipe of that model and
-    dataset is taken, and the model's defaults where there is none. ``overrides`` are other values for keys such as
-    ``training.epochs``.
+    dataset is taken, where there is none the model's recipe for :data:`EXAMPLE`, and a model without recipes has its
+    defaults. ``overrides`` are other values for keys such as ``training.epochs``.
     """
     file = None
     if recipe is None:
         name = find(model or "gran").name
-        path = shipped().get(f"{name}/{data}")
+        path = shipped().get(f"{name}/{data}") or shipped().get(f"{name}/{EXAMPLE}")
         tables = read_toml(path) if path else {"model": {"name": name}}
     else:
         path = shipped().get(recipe.removesuffix(".toml")) or Path(recipe)

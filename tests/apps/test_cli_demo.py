@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from apps.command import Nary
+from runs.small import small_run, weights
 from typer.testing import CliRunner
 
 from nary.apps.cli.main import app
@@ -21,3 +23,10 @@ def test_the_demo_trains_ranks_asks_and_draws_and_can_be_repeated(tmp_path: Path
     assert (tmp_path / "run" / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "run" / "model" / "model.safetensors").is_file()
     assert (tmp_path / "mine.txt").read_text() == "keep me"
+
+
+def test_a_run_that_no_demo_made_stays(nary: Nary, tmp_path: Path) -> None:
+    small_run(tmp_path / "run", training__epochs=1)
+    before = weights(tmp_path / "run")
+    assert nary("demo", "--out", tmp_path, *SHORT).code == 2
+    assert weights(tmp_path / "run") == before

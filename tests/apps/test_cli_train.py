@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from apps.command import Nary
-from runs.small import SMALL, options, small_data
+from runs.small import SMALL, options, small_data, small_run
 
 from nary.data.dataset import Dataset
 from nary.data.load import load
@@ -332,7 +332,9 @@ def test_a_recorded_result_holds_what_is_needed_to_repeat_it_and_no_facts(
     assert not any(name in path.read_text() for name in data.vocabulary.entities)
 
 
-def test_a_record_is_not_replaced_by_one_of_another_protocol(nary: Nary, trained: Path, tmp_path: Path) -> None:
+def test_a_record_is_not_replaced_by_one_of_another_protocol_or_recipe(
+    nary: Nary, trained: Path, tmp_path: Path
+) -> None:
     assert nary("evaluate", trained, "--record", tmp_path).code == 0
     (path,) = tmp_path.glob("*/*.json")
     before = path.read_bytes()
@@ -343,6 +345,12 @@ def test_a_record_is_not_replaced_by_one_of_another_protocol(nary: Nary, trained
     assert path.read_bytes() == before
     assert nary("evaluate", trained, "--record", tmp_path, "--candidates", "seen", "--label", "seen").code == 0
     assert len(list(tmp_path.glob("*/*.json"))) == 2
+    deeper = tmp_path / "other"
+    small_run(deeper, model__layers=2)
+    found = nary("evaluate", deeper, "--record", tmp_path, "--json")
+    assert found.code == 2
+    assert "holds a result with other settings" in found.error["message"]
+    assert nary("evaluate", trained, "--record", tmp_path, "--label", "a/b").code == 2
     path.write_text("{")
     found = nary("evaluate", trained, "--record", tmp_path, "--json")
     assert found.code == 2

@@ -75,7 +75,7 @@ def test_seeds_make_one_row_beside_the_published_figures(folder: Path) -> None:
     assert line_of(page, "`gran/jf17k-4-fast`") == [
         *("`gran/jf17k-4-fast`", "0.810 ± 0.014", "0.760 ± 0.014", "0.860 ± 0.014"),
         *("0.850", "0.800", "0.930", "paper", "−0.040", "2", "A", "90"),
-        "[0](../results/jf17k-4/gran-hete-fast-seed0.json) [1](../results/jf17k-4/gran-hete-fast-seed1.json)",
+        " ".join(f"[{seed}]({folder.name}/jf17k-4/gran-hete-fast-seed{seed}.json)" for seed in (0, 1)),
     ]
     assert "- `gran/jf17k-4-fast`, −0.040: it is small." in page
     assert "- A: filter slots, filter_splits train test." in page
@@ -190,7 +190,7 @@ def test_the_page_and_its_picture_are_written(nary: Nary, folder: Path, tmp_path
     result(folder, "gran-hete", 0.82)
     page = tmp_path / "docs" / "page.md"
     assert nary("results", folder, "--out", page).code == 0
-    assert page.read_text() == results_page(folder)
+    assert page.read_text() == results_page(folder, page)
     assert not (page.parent / PICTURE).exists()  # a point alone compares nothing
     result(folder, "ram", 0.70)
     result(folder, "getd", 0.70, seconds=None)
@@ -201,6 +201,18 @@ def test_the_page_and_its_picture_are_written(nary: Nary, folder: Path, tmp_path
     assert f"]({PICTURE.as_posix()})" in page.read_text()
     nary("results", folder, "--out", page)
     assert (page.parent / PICTURE).read_bytes() == drawn
+
+
+def test_a_folder_of_one_s_own_needs_no_published_figures(nary: Nary, tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    empty = nary("results", folder, "--json")
+    assert (empty.code, empty.error["message"]) == (2, f"{folder} holds no results")
+    result(folder, "gran-hete", 0.82)
+    page = nary("results", folder).out
+    assert "](results/jf17k-4/gran-hete-seed0.json)" in page
+    assert nary("results", folder, "--out", tmp_path / "a" / "b" / "page.md").code == 0
+    assert "](../../results/jf17k-4/" in (tmp_path / "a" / "b" / "page.md").read_text()
 
 
 def test_files_that_are_no_results_are_named(folder: Path, nary: Nary) -> None:

@@ -68,6 +68,13 @@ def test_facts_with_unknown_names_are_left_out_with_a_note(nary: Nary, run: Run,
     assert "'Nobody'" in found.err
 
 
+def test_a_fact_may_be_longer_than_the_name_of_a_file(nary: Nary, run: Run) -> None:
+    fact = next(run.dataset.test.facts(run.dataset.vocabulary))
+    long = " | ".join([f"{fact.subject} | {fact.relation} | {fact.object}", *40 * [f"{fact.relation}: {fact.object}"]])
+    assert len(long) > 255
+    assert nary("score", run.folder, long, "--json").code == 0
+
+
 def test_mistakes(nary: Nary, run: Run, facts: Path) -> None:
     names = run.dataset.vocabulary
     for arguments, message in (

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from runs.small import dataset_of
 
 from nary.data import catalogue
 from nary.data.catalogue import Entry, FactFile, File, Variant
 from nary.data.catalogue.locate import cache_home
-from nary.data.load import load, load_entry, resolve
+from nary.data.load import load, load_entry, resolve, with_valid
 from nary.errors import DataError, DatasetError
 from nary.facts import Fact
 
@@ -164,6 +165,11 @@ def test_an_unknown_name(home: Path) -> None:
 def test_valid_share_is_for_datasets_without_valid() -> None:
     with pytest.raises(DatasetError, match="valid split of its own"):
         load("nobel", valid_share=0.2)
+
+
+def test_where_no_fact_can_be_held_out_there_is_no_valid() -> None:
+    with pytest.raises(DatasetError, match="no fact of toy can be held out"):
+        with_valid(dataset_of(train=[Fact("Ada", "likes", "tea"), Fact("Bob", "drinks", "milk")]), 0.2)
 
 
 def test_resolve_a_file_and_a_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,11 @@ def test_every_fact_once_where_it_stands_first() -> None:
     assert distinct(data.train) == data.train  # they differ in their qualifiers
 
 
+def test_there_may_be_no_train() -> None:
+    found = triples_only(dataset_of(valid=TRAIN, test=TEST))
+    assert found.notes[-1] == "Qualifiers are left out. Distinct triples: 2 of 3 in valid, 2 of 3 in test."
+
+
 def test_a_dataset_keeps_its_splits_and_names() -> None:
     data = dataset_of(train=TRAIN, test=TEST)
     found = triples_only(data)

@@ -1,7 +1,10 @@
 """File to file: a line a query, in order; it can be stopped anywhere and goes on."""
 
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -44,6 +47,17 @@ def job(tmp_path: Path) -> Job:
 
 def _read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_pipe_can_be_read_only_once(job: Job) -> None:
+    pipe = job.queries.with_name("pipe")
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_text, args=["\n".join(QUERIES)])
+    writer.start()
+    seen: list[tuple[int, int | None]] = []
+    done = predict_file(PREDICTOR, replace(job, queries=pipe), lambda done, total: seen.append((done, total)))
+    writer.join()
+    assert (done.written, seen[-1]) == (ANSWERED, (ANSWERED, None))
 
 
 def test_a_line_a_query_in_their_order(job: Job) -> None:

@@ -12,8 +12,10 @@ from nary.data.dataset import Dataset
 from nary.data.load import with_valid
 from nary.errors import MissingExtraError, OutputError, SettingError
 from nary.runs import Run, load_run, start_run, train_run
+from nary.runs.log import training_records
+from nary.runs.results import read_results
 from nary.runs.searches import Space, combinations, search
-from nary.runs.tuning import Tuning, folder_name, parse_space
+from nary.runs.tuning import Tuning, folder_name, parse_space, record_trial
 
 SPACE: Space = {"training.entity_smoothing": [0.0, 0.9], "model.dropout": [0.1]}
 
@@ -105,6 +107,40 @@ def test_the_best_number_of_epochs_is_kept(data: Dataset, tmp_path: Path) -> Non
     assert winner.training.epochs == best.epochs
     assert (winner.training.validate_every, winner.training.patience) == (0, 0)
     start_run(data, winner, tmp_path / "retrained")  # there is nothing left to validate on
+
+
+def test_epochs_that_are_smaller_than_a_batch_are_counted_as_they_are(data: Dataset, tmp_path: Path) -> None:
+    changed = {"training__batch": 400, "training__epochs": 12, "training__validate_every": 1}
+    space: Space = {"training.rate": [0.01]}
+    (trial,) = Tuning(data, small_recipe(data, **changed), space, tmp_path).trials(
+        search("grid", space, None, 0), train
+    )
+    validations = [record for record in training_records(trial.folder) if "valid_mrr" in record]
+    assert len(validations) < 12  # a step has more than an epoch
+    best = max(validations, key=lambda record: record["valid_mrr"])
+    assert best["epoch"] <= trial.epochs < best["epoch"] + 1
+
+
+def test_a_trial_is_judged_by_its_own_protocol(tuning: Tuning, tmp_path: Path) -> None:
+    before = list(tuning.trials(search("grid", SPACE, None, 0), train))
+    run = load_run(before[0].folder)
+    run.keep(run.evaluate("valid", protocol=run.protocol({"evaluation.filter": "none"})))
+    run.keep(run.evaluate("train"))
+    assert list(tuning.trials(search("grid", SPACE, None, 0), never)) == before
+    path = record_trial(before[0], tmp_path / "results")
+    assert path is not None
+    (result,) = read_results(tmp_path / "results")
+    assert (result["split"], result["protocol"]["filter"]) == ("valid", "slots")
+    assert result["metrics"]["entity"]["mrr"] == before[0].mrr
+
+
+def test_what_is_to_be_chosen_by_must_be_asked_for(data: Dataset, tmp_path: Path) -> None:
+    recipe = small_recipe(data, evaluation__positions=["relation"])
+    with pytest.raises(SettingError, match=r"evaluation\.positions is relation"):
+        Tuning(data, recipe, SPACE, tmp_path)
+    recipe = small_recipe(data, evaluation__positions=["relation"], training__validate_every=1)
+    with pytest.raises(SettingError, match=r"evaluation\.positions is relation"):
+        start_run(data, recipe, tmp_path / "run")
 
 
 def test_a_training_that_diverges_is_a_trial_that_lost(data: Dataset, tmp_path: Path) -> None:

@@ -2,19 +2,15 @@
 
 from pathlib import Path
 
-import orjson
-
 from nary.apps.plots import new_figure, save_figure
+from nary.runs.log import training_records
 
 _LOSS, _VALID = "#2f6690", "#c8553d"
 
 
 def plot_curves(folder: Path) -> None:
     """Draw ``curves.png`` into a run folder, from its ``metrics.jsonl``."""
-    path = folder / "metrics.jsonl"
-    if not path.is_file():
-        return
-    records = [orjson.loads(line) for line in path.read_bytes().splitlines()]
+    records = training_records(folder)
     losses = [record for record in records if "loss" in record]
     validations = [record for record in records if "valid_mrr" in record]
     if not losses:

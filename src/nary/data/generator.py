@@ -33,6 +33,8 @@ def generate(
     ``relations``.
     """
     _check(facts, entities, relations, max_arity, noise)
+    if not 0 <= seed < 1 << 63:
+        raise SettingError(f"the seed is {seed}", "A seed is 0 or greater, and less than 2 to the 63.")
     world = _World(entities, relations, max_arity - 2, noise, seed)
     heads, counts, pairs = world.distinct_facts(facts)
     entities_used, (subject, object, value) = _renumbered(heads[:, 1], heads[:, 2], pairs[:, 1])

@@ -33,6 +33,11 @@ def with_valid(dataset: Dataset, share: float) -> Dataset:
     if "valid" in dataset.splits:
         raise DatasetError(f"{dataset.name} has a valid split of its own", "Leave valid_share out.")
     train, valid = hold_out(dataset.train, share)
+    if not len(valid):
+        raise DatasetError(
+            f"no fact of {dataset.name} can be held out as valid",
+            "Each has an element that no other fact of train has. Give a valid split, or leave valid_share out.",
+        )
     splits = {"train": train, "valid": valid, **{s: table for s, table in dataset.splits.items() if s != "train"}}
     note = f"{len(valid):,} facts (share {share}, seed 0) of train are held out as valid."
     return dataset.with_splits(splits, note)

@@ -37,7 +37,7 @@ def read(
     folder = is_folder(path)
     inputs = _folder_inputs(path, format) if folder else [Input(path, format=format)]
     labels = path / "labels.tsv"
-    name = "standard input" if str(path) == "-" else path.name.partition(".")[0] or path.name
+    name = "standard input" if str(path) == "-" else _name(path)
     dataset, reports = read_files(
         name,
         inputs,
@@ -46,6 +46,12 @@ def read(
         progress=progress,
     )
     return replace(dataset, notes=tuple(str(report) for report in reports if report.skipped))
+
+
+def _name(path: Path) -> str:
+    """What facts read from ``path`` are called: its name, also where ``path`` is ``.`` or ``..``."""
+    name = path.name if path.name.strip(".") else path.resolve().name
+    return name.partition(".")[0] or name
 
 
 def read_files(

@@ -16,7 +16,7 @@ def triples_only(dataset: Dataset) -> Dataset:
     splits = {split: primary_triples(table) for split, table in dataset.splits.items()}
     parts = [f"{len(distinct(table)):,} of {len(table):,} in {split}" for split, table in splits.items()]
     note = f"Qualifiers are left out. Distinct triples: {', '.join(parts)}."
-    if "test" in splits:
+    if {"train", "test"} <= splits.keys():
         train, test = number_primaries([splits["train"], splits["test"]])
         note += f" {np.isin(test, train).sum():,} facts of test are triples of train."
     return dataset.with_splits(splits, note)

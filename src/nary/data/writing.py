@@ -26,13 +26,14 @@ _MISLEADING = ("{", "[", "\ufeff", "PAR1", "BZh")
 """How a line of fields does not start: a file with such a first line would be taken for one of another kind."""
 
 
-def write(dataset: Dataset, out: Path, *, format: str | None = None, progress: Progress = no_progress) -> None:
+def write(dataset: Dataset, out: str | Path, *, format: str | None = None, progress: Progress = no_progress) -> None:
     """Write ``dataset`` to ``out``, which appears whole or not at all.
 
     A path with an extension is a file and gets all facts; each names its split, unless train is the only one. Any other
     path is a folder and gets a file a split, and the labels. The format is told from the extension; in a folder it is
     JSON Lines. A split without facts is left out.
     """
+    out = Path(out)
     splits = {split: table for split, table in dataset.splits.items() if len(table)}
     if not splits:
         raise OutputError(f"{dataset.name} has no facts to write")

@@ -36,6 +36,11 @@ class Protocol(Settings):
     memory: int = Field(default=1 << 28, ge=1)
     """The largest number of bytes of scores held at a time. It changes no figure."""
 
+    @property
+    def asks_entities(self) -> bool:
+        """Whether entities are among what is asked for."""
+        return not self.positions or not {"subject", "object", "value"}.isdisjoint(self.positions)
+
     def describe(self) -> str:
         """One line to stand under a table."""
         splits = f" ({', '.join(self.filter_splits)})" if self.filter != "none" else ""

@@ -50,7 +50,8 @@ class Answered:
 
 def predict_file(predictor: Predictor, job: Job, progress: Progress = no_progress) -> Answered:
     """Answer every query of a file; see the module."""
-    total = None if str(job.queries) == "-" else sum(1 for _ in _lines(job.queries))
+    once = str(job.queries) == "-" or job.queries.is_fifo()  # what can be read only once is not counted before
+    total = None if once else sum(1 for _ in _lines(job.queries))
     lines = _lines(job.queries)
     before = _go_on(predictor, job, lines)
     done, errors = before, 0

@@ -64,7 +64,7 @@ def card(
         f"# {entry.name} on {_name(dataset.name)}",
         "A model for link prediction on n-ary facts (subject–relation–object triples with any number of "
         f"attribute–value qualifiers), made with Nary {__version__}. It fills in what is missing: "
-        f"{', '.join(entry.positions)}.",
+        f"{', '.join(entry.roles_of(settings))}.",
         f"**{entry.name}**: {entry.about}. {parameters:,} parameters. Source: {entry.source}.",
         "## Data",
         *_data(dataset),

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
+from nary.config import Settings
 from nary.facts import FactTable, Role
 from nary.models.alternation import Alternation
 from nary.models.batch import Batch
@@ -39,6 +40,11 @@ class Model(nn.Module):
     """What the model can be trained with (``training.objective``)."""
     hides: bool = False
     """Whether the model understands facts in which more than the masked element is missing (``Group.hidden``)."""
+
+    @classmethod
+    def roles_of(cls, settings: Settings) -> frozenset[Role]:
+        """The roles a model with these settings can predict."""
+        return cls.roles
 
     def prepare(self, train: FactTable) -> None:
         """Look at the facts to learn from, once, before training."""

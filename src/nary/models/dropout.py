@@ -14,7 +14,7 @@ class Dropout(nn.Module):
 
     def __init__(self, rate: float) -> None:
         super().__init__()
-        self.threshold = round(256 * rate)
+        self.threshold = min(round(256 * rate), 255)
 
     def forward(self, x: Tensor) -> Tensor:
         """The same shape, zeros where dropped."""

@@ -36,9 +36,13 @@ class Entry:
         """What the model can be trained with."""
         return sorted(_imported(self.model_at).objectives)
 
+    def roles_of(self, settings: Settings) -> list[str]:
+        """The roles a model with these settings predicts."""
+        return sorted(role.value for role in _imported(self.model_at).roles_of(settings))
+
     @property
     def positions(self) -> list[str]:
-        """The roles the model predicts."""
+        """The roles the model can predict."""
         return sorted(role.value for role in _imported(self.model_at).roles)
 
 

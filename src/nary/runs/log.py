@@ -1,7 +1,6 @@
 """What a run writes down while it trains: ``log.txt`` for people, ``metrics.jsonl`` for machines."""
 
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from nary.training.checkpoint import Checkpoints, Progressed
 from nary.training.instances import Instances
 from nary.training.loop import StepReport
 
+METRICS = "metrics.jsonl"
 _KEPT_LOSS = 0.95  # of the running mean that is written and shown
 
 
@@ -32,10 +32,10 @@ class RunLog:
 
         Returns the step it goes on from.
         """
-        path = self.folder / "metrics.jsonl"
+        path = self.folder / METRICS
         step = checkpoints.newest_step()
         before = path.read_bytes() if path.is_file() else b""
-        kept = [record for record in _records(before) if record["step"] <= step]
+        kept = [record for record in training_records(self.folder) if record["step"] <= step]
         after = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in kept)
         if after != before:
             with atomic_path(path) as temporary:
@@ -68,17 +68,20 @@ class RunLog:
         self._say(f"{'finished' if finished else 'interrupted'} after {done.step} steps, {done.seconds:.0f} seconds")
 
     def _append(self, content: dict[str, object]) -> None:
-        _append_to(self.folder / "metrics.jsonl", orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE))
+        _append_to(self.folder / METRICS, orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE))
 
     def _say(self, text: str) -> None:
         _append_to(self.folder / "log.txt", f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode())
 
 
-def _records(content: bytes) -> Iterator[dict[str, Any]]:
-    """The records of ``metrics.jsonl``; a kill may have cut the last one off."""
-    for line in content.splitlines():
+def training_records(folder: Path) -> list[dict[str, Any]]:
+    """What a training has written down of itself; a kill may have cut a line off."""
+    path = folder / METRICS
+    found = []
+    for line in path.read_bytes().splitlines() if path.is_file() else []:
         with suppress(orjson.JSONDecodeError):
-            yield orjson.loads(line)
+            found.append(orjson.loads(line))
+    return found
 
 
 def _append_to(path: Path, content: bytes) -> None:

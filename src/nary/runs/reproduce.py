@@ -60,7 +60,7 @@ def find_rows(names: Sequence[str]) -> list[Row]:
 
 def plan(rows: Iterable[Row], seeds: Sequence[int], out: Path, results: Path) -> list[Job]:
     """The trainings of ``rows``, one for each seed; runs go below ``out``, results below ``results``."""
-    recorded = [(result, settings_of(result)) for result in read_results(results)]
+    recorded = [(result, settings_of(result)) for result in read_results(results) if result["split"] == "test"]
     return [_job(_seeded(row, seed), out, recorded) for row in rows for seed in seeds]
 
 
@@ -69,7 +69,7 @@ def settings_of(result: Mapping[str, Any]) -> dict[str, Any] | None:
 
     A setting that is younger than the result had its default value then.
     """
-    if result["format"] != FORMAT or result["split"] != "test":
+    if result["format"] != FORMAT:
         return None
     try:
         return seedless(recipe_from(result["recipe"]))
@@ -86,7 +86,7 @@ def record(job: Job, run: Run, results: Path, progress: Progress = no_progress) 
     """Rank the test split with the trained ``run`` and record the result; returns its path."""
     report = run.evaluate("test", progress=progress)
     run.keep(report)
-    return record_result(run, report, results, job.row.label, replace=True)
+    return record_result(run, report, results, job.row.label)
 
 
 def parse_seeds(text: str) -> list[int]:

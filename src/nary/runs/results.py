@@ -3,6 +3,7 @@
 import os
 import platform
 from pathlib import Path
+from re import fullmatch
 from typing import Any
 
 import numpy
@@ -11,8 +12,11 @@ import torch
 
 from nary.data.files import atomic_path
 from nary.errors import DataError, SettingError
+from nary.evaluation.protocol import Protocol
 from nary.evaluation.report import Report
-from nary.recipe import Recipe
+from nary.recipe import Recipe, recipe_from
+from nary.runs.log import training_records
+from nary.runs.resuming import content
 from nary.runs.run import Run
 from nary.version import __version__
 
@@ -21,16 +25,13 @@ FORMAT = 1
 _KEYS = ("model", "variant", "dataset", "split", "trained_on", "seed", "recipe", "protocol", "metrics", "seconds")
 
 
-def record_result(run: Run, report: Report, folder: Path, label: str = "", replace: bool = False) -> Path:
-    """Write the result of ``run`` under ``folder`` and return its path.
+def record_result(run: Run, report: Report, folder: Path, label: str = "") -> Path:
+    """Write the result of ``run`` under ``folder`` and return its path; one of the same name there is replaced.
 
-    It is named after model, variant and seed, and after ``label``, which tells a recipe from the shipped one. A result
-    there with another split or protocol is an error, unless it is to be replaced.
+    It is named after model, variant and seed, and after ``label``, which tells a recipe from the shipped one.
     """
-    if run.recipe is None or run.folder is None:
-        raise SettingError("only a run folder can be recorded", "A model folder does not tell how it was trained.")
-    recipe = run.recipe
-    content = {
+    recipe, own_folder = _recordable(run)
+    written = {
         "format": FORMAT,
         "model": recipe.model_name,
         "variant": variant_of(recipe),
@@ -40,34 +41,48 @@ def record_result(run: Run, report: Report, folder: Path, label: str = "", repla
         **report.as_dict(),  # dataset, split, protocol, metrics
         "fingerprint": run.dataset.fingerprint,
         "parameters": sum(parameter.numel() for parameter in run.model.parameters()),
-        "seconds": _seconds(run.folder),
+        "seconds": _seconds(own_folder),
         "hardware": _hardware(),
         "versions": _versions(),
     }
-    path = folder / run.dataset.name / f"{result_name(recipe, label)}-seed{recipe.training.seed}.json"
-    if not replace:
-        _check_alike(path, content)
+    path = _path(run, folder, label)
     with atomic_path(path) as temporary:
-        temporary.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        temporary.write_bytes(orjson.dumps(written, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return path
 
 
-def _check_alike(path: Path, content: dict[str, Any]) -> None:
-    """Refuse to replace a result by one that answers another question."""
+def check_recordable(run: Run, split: str, protocol: Protocol, folder: Path, label: str = "") -> None:
+    """Refuse, before the ranking, to replace a result by one that answers another question or has other settings."""
+    recipe, _ = _recordable(run)
+    path = _path(run, folder, label)
     if not path.is_file():
         return
+    remedy = "Give this one a --label, or remove that file."
     try:
         old = orjson.loads(path.read_bytes())
-    except ValueError:
-        raise SettingError(
-            f"{path} is in the way and no result", "Give this one a --label, or remove that file."
-        ) from None
-    for key in ("split", "protocol"):
-        if old.get(key) != content[key]:
-            raise SettingError(
-                f"{path} holds a result with another {key}: {old.get(key)}, not {content[key]}",
-                "Give this one a --label, or remove that file.",
-            )
+        settings = content(recipe_from(old["recipe"]))
+    except (ValueError, KeyError, TypeError):
+        raise SettingError(f"{path} is in the way and no result", remedy) from None
+    except SettingError:  # it has a setting that no longer exists
+        settings = {}
+    for key, new in (("split", split), ("protocol", protocol.as_dict())):
+        if old.get(key) != new:
+            raise SettingError(f"{path} holds a result with another {key}: {old.get(key)}, not {new}", remedy)
+    if settings != content(recipe):
+        raise SettingError(f"{path} holds a result with other settings", remedy)
+
+
+def _recordable(run: Run) -> tuple[Recipe, Path]:
+    if run.recipe is None or run.folder is None:
+        raise SettingError("only a run folder can be recorded", "A model folder does not tell how it was trained.")
+    return run.recipe, run.folder
+
+
+def _path(run: Run, folder: Path, label: str) -> Path:
+    recipe, _ = _recordable(run)
+    if not fullmatch(r"[\w.,=+-]*", label):
+        raise SettingError(f"the label {label!r} cannot be part of a file name", "Use letters, digits and dashes.")
+    return folder / run.dataset.name / f"{result_name(recipe, label)}-seed{recipe.training.seed}.json"
 
 
 def variant_of(recipe: Recipe) -> str | None:
@@ -99,10 +114,7 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
 
 def _seconds(folder: Path) -> float | None:
     """How long the training took, by its last line."""
-    path = folder / "metrics.jsonl"
-    if not path.is_file():
-        return None
-    times = [record["seconds"] for record in map(orjson.loads, path.read_bytes().splitlines()) if "seconds" in record]
+    times = [record["seconds"] for record in training_records(folder) if "seconds" in record]
     return round(times[-1], 1) if times else None
 
 

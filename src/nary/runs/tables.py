@@ -8,7 +8,7 @@ from nary.config import read_toml
 from nary.data import catalogue
 from nary.errors import SettingError, did_you_mean
 from nary.models.registry import MODELS, find
-from nary.recipe import Recipe, choose, recipe_from, shipped
+from nary.recipe import EXAMPLE, Recipe, choose, recipe_from, shipped
 from nary.runs.results import result_name, variant_of
 
 MIXED = ("jf17k", "wikipeople", "wikipeople-")
@@ -110,10 +110,10 @@ def _taken_apart(row: Row) -> Iterator[Row]:
 
 
 def find_row(name: str) -> Row:
-    """The row called ``name``; a model on a dataset that no recipe is shipped for has the model's defaults."""
+    """The row called ``name``; a model without any recipes has a row with its defaults on every dataset."""
     rows = all_rows()
     model, _, dataset = name.partition("/")
-    if name not in rows and model in MODELS and dataset in catalogue.names():
+    if f"{model}/{EXAMPLE}" not in rows and model in MODELS and dataset in catalogue.names():
         return Row(name, choose(dataset, model))
     if name not in rows:
         known = [*(table.name for table in TABLES), *rows]
@@ -129,4 +129,4 @@ def rows_of(table: Table) -> list[Row]:
         return [row for row in rows if row.recipe.model_name in models]
     asked = "relation" if table.name == "relations" else "subject"
     whole = [row for row in rows if not is_ablation(row.file)]
-    return [row for row in whole if asked in find(row.recipe.model_name).positions]
+    return [row for row in whole if asked in find(row.recipe.model_name).roles_of(row.recipe.model)]

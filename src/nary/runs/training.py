@@ -181,6 +181,17 @@ def _check_validation(dataset: Dataset, recipe: Recipe) -> None:
             f"training.validate_every is {every}, but there is no valid split that is not learned from",
             "Leave valid out of data.train_on, or hold facts out of train with data.valid_share.",
         )
+    if every:
+        check_entities(recipe)
+
+
+def check_entities(recipe: Recipe) -> None:
+    """Refuse a protocol without what a model is chosen by."""
+    if not recipe.evaluation.asks_entities:
+        raise SettingError(
+            f"evaluation.positions is {', '.join(recipe.evaluation.positions)}: no entities, whose MRR is to count",
+            "Add subject, object or value; nary evaluate can rank without them.",
+        )
 
 
 def _validation(run: Run, log: RunLog) -> Validate | None:

@@ -2,23 +2,25 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from re import sub
 from typing import Any
 
-import orjson
-
-from nary.config import parse_overrides, with_overrides
+from nary.config import parse_overrides, read_toml, with_overrides
 from nary.data.dataset import Dataset
 from nary.data.load import with_valid
 from nary.data.splits import split_dataset
 from nary.errors import SettingError
+from nary.evaluation.report import Report
 from nary.inference.reports import load_reports
 from nary.recipe import Recipe, recipe_from
+from nary.runs.log import training_records
 from nary.runs.results import record_result
 from nary.runs.resuming import start_or_resume
-from nary.runs.run import MODEL, Run, load_run
+from nary.runs.run import MODEL, RECIPE, Run, load_run
 from nary.runs.searches import Search, Space, Values, combinations
+from nary.runs.training import check_entities
 from nary.training.loop import TrainingError
 
 VALID_SHARE = 0.2
@@ -54,6 +56,7 @@ class Tuning:
         """How the facts were divided."""
         self._tables = with_overrides(recipe.as_tables(), {"data.train_on": ["train"]})
         self._tables["data"].pop("valid_share", None)  # the facts are divided already
+        check_entities(recipe)
         _check(space)
         for values in combinations(space):
             self.recipe(values)  # a value that cannot be is refused before the first training
@@ -88,16 +91,16 @@ class Tuning:
     def _try(self, values: Values, train: Callable[[Run], Run]) -> Trial:
         recipe, folder = self.recipe(values), self.folder / "trials" / folder_name(values)
         run = start_or_resume(recipe, folder, lambda: self._dataset)
-        score = _score(folder)
-        if score is None:
+        report = _report(folder)
+        if report is None:
             try:
                 run = train(run)
             except TrainingError:
                 return Trial(values, folder, None, 0)
             if not run.reports:  # it was not ranked while it trained
                 run.keep(run.evaluate("valid"))
-            score = _score(folder)
-        return Trial(values, folder, score, _best_epochs(folder, recipe))
+            report = _report(folder)
+        return Trial(values, folder, _mrr(report), _best_epochs(folder, recipe))
 
 
 def parse_space(texts: Sequence[str]) -> Space:
@@ -117,11 +120,11 @@ def parse_space(texts: Sequence[str]) -> Space:
 
 def record_trial(trial: Trial, results: Path) -> Path | None:
     """Write what came of a trial under ``results`` and return its path; nothing comes of a training that diverged."""
-    if trial.mrr is None:
+    report = _report(trial.folder)
+    if report is None:
         return None
-    run = load_run(trial.folder)
     label = TRIED + (f",{folder_name(trial.values)}" if trial.values else "")
-    return record_result(run, run.reports[-1], results, label, replace=True)
+    return record_result(load_run(trial.folder), report, results, label)
 
 
 def folder_name(values: Values) -> str:
@@ -153,17 +156,23 @@ def _without_test(dataset: Dataset, share: float | None) -> tuple[Dataset, float
     return dataset.with_splits(splits, "The test split is left out."), held_out
 
 
-def _score(folder: Path) -> float | None:
-    """The MRR that was kept of a finished trial."""
-    found = [report for report in load_reports(folder / MODEL) if report.split == "valid"]
-    return float(found[-1].metrics["entity"]["mrr"]) if found else None
+def _mrr(report: Report | None) -> float | None:
+    return None if report is None else float(report.metrics["entity"]["mrr"])
+
+
+def _report(folder: Path) -> Report | None:
+    """What was kept of a finished trial; others may have ranked it by other protocols since."""
+    path = folder / RECIPE
+    protocol = recipe_from(read_toml(path), str(path)).evaluation.as_dict()
+    reports = load_reports(folder / MODEL)
+    return next((one for one in reports if one.split == "valid" and one.protocol.as_dict() == protocol), None)
 
 
 def _best_epochs(folder: Path, recipe: Recipe) -> int:
     """The number of epochs after which a finished trial had its kept weights."""
-    every, epochs = recipe.training.validate_every, recipe.training.epochs
-    if not every:
+    epochs = recipe.training.epochs
+    if not recipe.training.validate_every:
         return epochs
-    records = map(orjson.loads, (folder / "metrics.jsonl").read_bytes().splitlines())
-    scores = [record["valid_mrr"] for record in records if "valid_mrr" in record]
-    return min((scores.index(max(scores)) + 1) * every, epochs)
+    validations = [record for record in training_records(folder) if "valid_mrr" in record]
+    best = max(validations, key=lambda record: record["valid_mrr"])  # the first of equal ones
+    return min(ceil(round(best["epoch"], 3)), epochs)

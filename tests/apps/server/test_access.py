@@ -102,7 +102,9 @@ def test_mistakes_are_said_before_serving(nary: Nary, nobel_folder: Path, tmp_pa
     assert "--insecure" in outcome.err
     assert nary("serve", tmp_path, "--port", 0).code == 2
     assert nary("serve", nobel_folder, "--port", 70000).code == 2
-    assert nary("serve", nobel_folder, "--timeout", 0).code == 2
+    for timeout in ("0", "inf", "nan"):
+        assert nary("serve", nobel_folder, "--timeout", timeout).code == 2
+    assert "'a..b' is no name of a host" in nary("serve", nobel_folder, "--host", "a..b", "--insecure").err
     outcome = nary("serve", nobel_folder, "--host", "no such host", "--insecure")
     assert outcome.code == 2
     assert "no such host" in outcome.err

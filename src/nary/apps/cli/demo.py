@@ -21,6 +21,8 @@ _QUESTIONS = (
     "Toni Morrison | ? | novel",
     "Werner Heisenberg | award received | Nobel Prize in Physics | point in time: ?",
 )
+_MARK = ".demo"
+"""Beside a run that a demo made, and so may replace."""
 _SHORTENED = {"training.epochs": 20}  # of the recipe's 30: quicker, and nearly as good
 
 
@@ -44,13 +46,15 @@ def demo(
 
     if serve:
         require_server()  # now, not after the training
+    recipe = choose("nobel", overrides={**_SHORTENED, **parse_overrides(set_ or [])})
     data = load("nobel")
     facts = sum(len(table) for table in data.splits.values())
     typer.echo(f"nobel: {facts:,} facts about Nobel prizes and laureates, such as")
     fact = next(fact for fact in data.train.facts(data.vocabulary) if fact.arity == 7)
     typer.echo(f"  {fact}\n")
     _clear(out)
-    run = start_run(data, choose("nobel", overrides={**_SHORTENED, **parse_overrides(set_ or [])}), out / "run")
+    run = start_run(data, recipe, out / "run")
+    (out / _MARK).touch()
     with training_bar(show=True) as listener:
         trained = train_run(run, listener)
     typer.echo(f"Trained for {trained.epochs:.0f} epochs in {trained.seconds:.0f} seconds.\n")
@@ -74,7 +78,7 @@ def _serve(run: "Run") -> None:
 
 def _clear(out: Path) -> None:
     """Remove what an earlier demo left; anything else in the way is an error of ``start_run``."""
-    if (out / "run" / "recipe.toml").is_file():
+    if (out / _MARK).is_file() and (out / "run").is_dir():
         shutil.rmtree(out / "run")
 
 
@@ -94,6 +98,7 @@ def _evaluate(run: "Run") -> None:
             int(report.metrics[group]["count"]),
         ]
         for group, text in groups.items()
+        if group in report.metrics
     ]
     print_table("Facts it has not seen, one element missing", ["missing", "MRR", "Hits@1", "Hits@10", "queries"], rows)
 
@@ -111,8 +116,10 @@ def _draw(run: "Run", out: Path, fact: str) -> None:
     from nary.facts import parse_fact
 
     draw_fact(parse_fact(fact), out / "fact.svg")
+    drawn = [f"{out}/fact.svg"]
     try:
         plot_curves(out / "run")
+        drawn.append(f"{out}/run/curves.png")
     except MissingExtraError as missing:
         notice(f"no curves were drawn. {missing.hint}")
-    typer.echo(f"\nDrawn: {out}/fact.svg, {out}/run/curves.png")
+    typer.echo(f"\nDrawn: {', '.join(drawn)}")

@@ -57,6 +57,7 @@ def evaluate(
     from nary.config import parse_overrides
     from nary.evaluation.metrics import measure
     from nary.runs import load_run
+    from nary.runs.results import check_recordable, record_result
 
     for option, value, expected in (("--to", to, ("text", "csv", "latex")), ("--by", by, (None, "arity", "relation"))):
         if value not in expected:
@@ -74,6 +75,8 @@ def evaluate(
     if candidates is not None:
         overrides["evaluation.candidates"] = candidates
     protocol = loaded.protocol(overrides)
+    if record is not None:
+        check_recordable(loaded, split, protocol, record, label)
     with progress_bar("Ranking", show=not json) as progress:
         report, found = loaded.rank(table, protocol=protocol, progress=progress)
     report = replace(report, dataset=source, split=split, notes=[*notes, *report.notes])
@@ -83,8 +86,6 @@ def evaluate(
         except OutputError as error:  # the figures are right all the same
             notice(f"the run does not keep all of this: {error.message}")
     if record is not None:
-        from nary.runs.results import record_result
-
         notice(f"recorded {record_result(loaded, report, record, label)}")
     if by is not None:
         relations = names.relations if by == "relation" else None

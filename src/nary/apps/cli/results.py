@@ -19,11 +19,10 @@ def results(
 
     Example: nary results results --out docs/results.md
     """
-    from nary.apps.results.published import FILE
     from nary.runs.results import read_results
 
-    if not (folder / FILE).is_file():
-        raise DataError(f"{folder} is no folder of results: it has no {FILE}", "nary evaluate RUN --record FOLDER")
+    if not read_results(folder):
+        raise DataError(f"{folder} holds no results", f"nary evaluate RUN --record {folder} makes one.")
     if json:
         print_json(read_results(folder))
         return
@@ -32,7 +31,7 @@ def results(
     from nary.apps.results.picture import datasets_drawn, draw_results
     from nary.data.files import atomic_path
 
-    page = results_page(folder)
+    page = results_page(folder, out)
     if out is None:
         typer.echo(page)
         return

@@ -83,7 +83,7 @@ def _new_run(
     quiet: bool,
 ) -> "Run":
     from nary.config import parse_overrides
-    from nary.recipe import choose, shipped
+    from nary.recipe import EXAMPLE, choose, shipped
     from nary.runs import start_run
     from nary.runs.training import free_folder
 
@@ -92,6 +92,7 @@ def _new_run(
     run = start_run(dataset, chosen, out or free_folder(dataset.name, chosen.model_name))
     for note in run.dataset.notes[len(dataset.notes) :]:
         notice(note)
-    if recipe is None and chosen.model_name == "gran" and f"gran/{dataset.name}" not in shipped() and not quiet:
-        notice("no recipe for this data: GRAN as published, 12 layers. Small data do well with --recipe gran/nobel")
+    name = chosen.model_name
+    if recipe is None and f"{name}/{dataset.name}" not in shipped() and f"{name}/{EXAMPLE}" in shipped() and not quiet:
+        notice(f"no recipe for this data: that of {name}/{EXAMPLE}, small and quick; --recipe and --set take others")
     return run

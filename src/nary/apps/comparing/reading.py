@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,8 @@ from nary.evaluation.protocol import Protocol
 from nary.inference.reports import METRICS
 from nary.recipe import Recipe, recipe_from
 from nary.runs import load_run
+from nary.runs.log import training_records
+from nary.runs.results import variant_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,7 @@ def _run(path: Path, split: str, overrides: Mapping[str, Any]) -> Compared:
         )
     if report is None:
         raise SettingError(f"{run.dataset.name} has no {split} split", f"It has: {', '.join(run.dataset.splits)}")
-    records = _training_records(run.folder)
+    records = [record for record in training_records(run.folder) if "seconds" in record] if run.folder else []
     epochs, seconds = (round(records[-1][key], 1) for key in ("epoch", "seconds")) if records else (None, None)
     return Compared(
         run=path.name,
@@ -127,7 +128,7 @@ def _result(path: Path, split: str, overrides: Mapping[str, Any]) -> Compared:
 
 def _by_recipe(recipe: Recipe | None, dataset: str, model: str) -> dict[str, Any]:
     """What the recipe tells, for the fields of :class:`Compared`."""
-    variant = getattr(recipe.model, "variant", None) if recipe else None
+    variant = variant_of(recipe) if recipe else None
     return {
         "model": f"{model}-{variant}" if variant else model,
         "recipe": recipe_label(recipe) if recipe else None,
@@ -136,13 +137,3 @@ def _by_recipe(recipe: Recipe | None, dataset: str, model: str) -> dict[str, Any
         "train_on": recipe.data.train_on if recipe else None,
         "seed": recipe.training.seed if recipe else None,
     }
-
-
-def _training_records(folder: Path | None) -> list[dict[str, Any]]:
-    """What a training has written down of itself that tells the time."""
-    path = folder / "metrics.jsonl" if folder else None
-    found = []
-    for line in path.read_bytes().splitlines() if path and path.is_file() else []:
-        with suppress(orjson.JSONDecodeError):  # a kill may have cut it off
-            found.append(orjson.loads(line))
-    return [record for record in found if "seconds" in record]

@@ -1,5 +1,6 @@
 """Results of ours that differ in nothing but the seed, together: one row of a table."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,15 +74,17 @@ class Own:
 
     def links(self) -> str:
         """The files, by seed."""
-        return " ".join(f"[{result['seed']}](../results/{result['path']})" for result in self.results)
+        return " ".join(f"[{result['seed']}]({result['link']})" for result in self.results)
 
 
-def read_own(folder: Path, split: str = "test") -> list[Own]:
-    """All rows of results on a split under ``folder``."""
+def read_own(folder: Path, split: str = "test", page: Path | None = None) -> list[Own]:
+    """All rows of results on a split under ``folder``; links lead from ``page``, or from a file beside the folder."""
+    way = Path(os.path.relpath(folder, page.parent if page else folder.parent)).as_posix()
     rows = {(row.dataset, row.file): row for row in all_rows().values()}
     found: dict[tuple[str, str, bytes], list[dict[str, Any]]] = {}
     for result in read_results(folder):
         if result["split"] == split:
+            result["link"] = f"{way}/{result['path']}"
             file = result["path"].rpartition("/")[2].rpartition("-seed")[0]
             found.setdefault((result["dataset"], file, _key(settings_of(result))), []).append(result)
     own = []

@@ -25,9 +25,9 @@ and a system that answers for these two only stands nowhere else.
 """
 
 
-def results_page(folder: Path) -> str:
-    """The whole page in Markdown."""
-    own, published = read_own(folder), read_published(folder)
+def results_page(folder: Path, page: Path | None = None) -> str:
+    """The whole page in Markdown, to stand at ``page``, or beside the folder."""
+    own, published = read_own(folder, page=page), read_published(folder)
     notes = Notes(dict(published.notes))
     lines = [_HEADER]
     for table in TABLES:
@@ -35,7 +35,7 @@ def results_page(folder: Path) -> str:
         parts = _breakdowns(table, own, published) if broken_down else _parts(table, own, published, notes)
         none = [f"None recorded yet; `nary reproduce {table.name}` makes them.", ""]
         lines += [f"## {table.title}", "", *(parts or none)]
-    changed = one_at_a_time(read_own(folder, "valid"))
+    changed = one_at_a_time(read_own(folder, "valid", page))
     if changed:
         lines += ["## One setting at a time", "", *changed]
     systems = overview(own)

@@ -36,9 +36,9 @@ class Published:
 
 
 def read_published(folder: Path) -> Published:
-    """The published figures in a folder of results."""
+    """The published figures in a folder of results; none if it has no file of them."""
     path = folder / FILE
-    tables = read_toml(path)
+    tables = read_toml(path) if path.is_file() else {}
     figures = {}
     try:
         for block in tables.get("figure", []):

@@ -84,9 +84,9 @@ def api(run: Run, worker: Worker) -> APIRouter:
         return (await worker.run(lambda: predictor.explain(fact, position))).as_dict()
 
     @router.get("/similar", summary="What is similar?")
-    def similar(name: _Name, kind: _MaybeKind = None, k: _Count = 10) -> Neighbours:
+    async def similar(name: _Name, kind: _MaybeKind = None, k: _Count = 10) -> Neighbours:
         """The entities or relations whose vectors are nearest."""
-        return predictor.similar(name, kind, k)
+        return await worker.run(lambda: predictor.similar(name, kind, k))
 
     @router.get("/search", summary="Find names while typing")
     def search(q: Annotated[str, Query(max_length=1000)], kind: _MaybeKind = None, limit: _Count = 20) -> SearchHits:

@@ -15,6 +15,8 @@ def bind(host: str, port: int) -> socket.socket:
         bound = socket.socket(family, kind, protocol)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server just ended does not block the port
         bound.bind(address)
+    except UnicodeError:
+        raise SettingError(f"{host!r} is no name of a host", "Give --host a name or an address.") from None
     except OSError as error:
         hint = _BUSY if error.errno == errno.EADDRINUSE else None
         raise SettingError(f"cannot serve at {host} port {port}: {error.strerror}", hint) from None

@@ -1,6 +1,7 @@
 """How to serve, checked."""
 
 from dataclasses import dataclass
+from math import inf
 
 from nary.apps.server.guard import is_loopback
 from nary.errors import SettingError
@@ -19,8 +20,8 @@ class ServeOptions:
 
     def __post_init__(self) -> None:
         """Refuse to serve the network without a token, unless that is wanted, and values that make no sense."""
-        if not self.timeout > 0:
-            raise SettingError(f"a timeout of {self.timeout:g} seconds", "Give it more than none.")
+        if not 0 < self.timeout < inf:
+            raise SettingError(f"a timeout of {self.timeout:g} seconds", "Give a number greater than 0.")
         if self.token is not None and not (self.token.isascii() and self.token.isprintable() and self.token.strip()):
             raise SettingError("the token is empty or holds other than ASCII characters", "Use letters and digits.")
         if self.token is None and not self.insecure and not is_loopback(self.host):

@@ -7,6 +7,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
+from nary.config import Settings
 from nary.errors import SettingError
 from nary.facts import FactTable, Role
 from nary.models.batch import Batch
@@ -29,14 +30,19 @@ class Stare(Model):
     hides = True
     objectives = frozenset({"softmax", "binary", "sigmoid"})
 
+    @classmethod
+    def roles_of(cls, settings: Settings) -> frozenset[Role]:
+        """All, or subjects and objects alone."""
+        narrow = isinstance(settings, StareSettings) and settings.predicts == "subject-object"
+        return frozenset({Role.SUBJECT, Role.OBJECT}) if narrow else cls.roles
+
     def __init__(self, settings: StareSettings, sizes: Sizes) -> None:
         super().__init__()
         _check(settings)
         self.settings = settings
         self.sizes = sizes
-        if settings.predicts == "subject-object":  # nothing else is learnt, not even what a gap looks like
-            self.roles = frozenset({Role.SUBJECT, Role.OBJECT})
-            self.hides = False
+        self.roles = self.roles_of(settings)
+        self.hides = settings.predicts == "all"  # else nothing is learnt of what a gap looks like
         pads, width = settings.padding, settings.width
         entities = nn.init.xavier_normal_(torch.empty(sizes.entities, width))
         self.entity_embedding = nn.Parameter(_with_zeros(entities, pads))
