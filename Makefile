@@ -8,7 +8,7 @@ demo: .venv/demo
 	$(BIN)/nary demo
 
 test: .venv/dev
-	$(BIN)/pytest -n auto -m "not slow"
+	$(BIN)/pytest -n auto
 
 lint: .venv/dev
 	$(BIN)/ruff check
