@@ -13,7 +13,7 @@ from nary.errors import SettingError, did_you_mean
 class Settings(BaseModel):
     """The base of all settings."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
 
 
 SettingsType = TypeVar("SettingsType", bound=Settings)

@@ -11,6 +11,7 @@ class TrainingSettings(Settings):
     """How a model learns."""
 
     epochs: int = Field(100, ge=0)
+    """How often every fact is learnt from."""
     batch: int = Field(1024, ge=1)
     """Masked instances a step."""
     rate: float = Field(5e-4, gt=0)
@@ -19,6 +20,7 @@ class TrainingSettings(Settings):
     schedule: Literal["linear", "exponential"] = "linear"
     """Climb and fall in straight lines, or fall by the factor ``epoch_decay`` after each epoch."""
     epoch_decay: float = Field(0.995, gt=0, le=1)
+    """Of the exponential schedule."""
     warmup: float = Field(0.1, ge=0, lt=1)
     """The share of all steps in which the rate climbs to its peak."""
     warmup_jump: bool = True
@@ -38,6 +40,7 @@ class TrainingSettings(Settings):
     Against ``negatives`` random candidates of each position: cross-entropy, or a margin. Or (logistic) whole facts,
     each once an epoch, against ``negatives`` corruptions of it, as a yes or no."""
     negatives: int = Field(10, ge=1)
+    """Random candidates, or corruptions, for each instance; for the objectives sampled, margin and logistic."""
     near_negatives: float = Field(0.0, ge=0, le=1)
     """The share of the random entities, for the objectives sampled and margin, that are of those seen in the same slot
     of the relation: harder to tell from the true ones."""
@@ -48,8 +51,11 @@ class TrainingSettings(Settings):
     """Replace an entity by one seen in the same slot of the relation; by one seen anywhere with the relation; by one of
     the slot in half of the cases and any in the other half; or by any."""
     margin: float = Field(0.5, gt=0)
+    """By how much the answer should score more than random candidates; for the objective margin."""
     entity_smoothing: float = Field(0.0, ge=0, lt=1)
+    """The share of the label that all entities get evenly, where an entity is the answer."""
     relation_smoothing: float = Field(0.0, ge=0, lt=1)
+    """The same where a relation is."""
     shuffle: Literal["facts", "instances"] = "facts"
     """Shuffle facts and keep all masks of one fact side by side, as published, or shuffle the masks."""
     merge: bool = False
@@ -61,8 +67,11 @@ class TrainingSettings(Settings):
     value_weight: float = Field(1.0, gt=0)
     """How much an instance with a value as answer counts beside the others; for the objective softmax."""
     seed: int = Field(0, ge=0, lt=1 << 31)
+    """Equal seeds give equal weights."""
     precision: Literal["auto", "fp32", "bf16"] = "auto"
+    """Of the products in training; auto takes bf16 where the processor has instructions for it."""
     device: str = "auto"
+    """Such as cpu or cuda; auto takes an accelerator if there is one."""
     validate_every: int = Field(0, ge=0)
     """Rank the valid split after every so many epochs and keep the best weights; 0 never does."""
     patience: int = Field(0, ge=0)

@@ -19,6 +19,7 @@ from nary.apps.cli.generate import generate
 from nary.apps.cli.models import models
 from nary.apps.cli.output import print_error
 from nary.apps.cli.predict import predict
+from nary.apps.cli.recipes import recipes
 from nary.apps.cli.reproduce import reproduce
 from nary.apps.cli.results import results
 from nary.apps.cli.score import score
@@ -44,7 +45,7 @@ _UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # typer
 
 _COMMANDS = (
     *(demo, train, evaluate, compare, predict, score, suggest, explain, similar, serve, export),
-    *(tune, reproduce, show, models, results, datasets, stats, check, convert, split, generate),
+    *(tune, reproduce, show, models, recipes, results, datasets, stats, check, convert, split, generate),
 )
 for command in _COMMANDS:
     app.command()(command)

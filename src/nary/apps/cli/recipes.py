@@ -1,0 +1,95 @@
+"""``nary recipes``: the settings that come with Nary, and what each key means."""
+
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+
+import typer
+
+from nary.apps.cli.options import Json
+from nary.apps.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from nary.config import Settings
+
+
+def recipes(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", show_default=False, help="A model, or a recipe to look at.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the recipes that come with Nary, all or those of one model, or show one: every key, its value and meaning.
+
+    Example: nary recipes gran/nobel
+    """
+    from nary.errors import SettingError, did_you_mean
+    from nary.recipe import shipped
+
+    found = {own: path for own, path in shipped().items() if name is None or own.startswith(f"{name}/")}
+    if found:
+        about = {own: _about(path) for own, path in found.items()}
+        if json:
+            print_json([{"name": own, "about": text} for own, text in about.items()])
+        else:
+            print_table("Recipes", ["name", "what it is"], [[own, text] for own, text in about.items()])
+        return
+    if name not in shipped():
+        models = {own.partition("/")[0] for own in shipped()}
+        raise SettingError(
+            f"no recipe and no model with recipes is called {name!r}", did_you_mean(str(name), [*models, *shipped()])
+        )
+    keys = _keys(name)
+    if json:
+        print_json({"name": name, "about": _about(shipped()[name]), "keys": keys})
+        return
+    typer.secho(_about(shipped()[name]))
+    print_table("", ["key", "value", "may be", "meaning"], [[_text(one[part]) for part in one] for one in keys])
+    typer.echo(f"Next: nary train DATA --recipe {name} --set KEY=VALUE")
+
+
+def _keys(name: str) -> list[dict[str, Any]]:
+    """Every key of a recipe, those that its file leaves out with their defaults."""
+    from nary.config import read_toml
+    from nary.recipe import recipe_from, shipped
+
+    recipe = recipe_from(read_toml(shipped()[name]))
+    tables: dict[str, Settings] = {
+        "data": recipe.data,
+        "model": recipe.model,
+        "training": recipe.training,
+        "evaluation": recipe.evaluation,
+    }
+    return [
+        {
+            "key": f"{table}.{key}",
+            "value": getattr(settings, key),
+            "may be": _choices(field.annotation),
+            "meaning": " ".join((field.description or "").replace("``", "").split()),
+        }
+        for table, settings in tables.items()
+        for key, field in type(settings).model_fields.items()
+    ]
+
+
+def _about(path: Path) -> str:
+    """What stands above the first table of a recipe."""
+    lines = takewhile(lambda line: line.startswith("#"), path.read_text(encoding="utf-8").splitlines())
+    return " ".join(line.removeprefix("#").strip() for line in lines)
+
+
+def _choices(kind: Any) -> str:
+    """The values a key may have: all of them where there are few, the kind of value otherwise."""
+    if get_origin(kind) is Literal:
+        return ", ".join(map(str, get_args(kind)))
+    if get_origin(kind) is Annotated:
+        return _choices(get_args(kind)[0])
+    if get_args(kind):  # a list, or a value that may be left out
+        return " or ".join(_choices(part) for part in get_args(kind) if part is not type(None))
+    return {bool: "true, false", int: "whole number", float: "number", str: "text"}[kind]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)

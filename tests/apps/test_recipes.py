@@ -1,0 +1,42 @@
+"""``nary recipes`` as its users see it."""
+
+from pathlib import Path
+
+import pytest
+from apps.command import Nary
+
+from nary.recipe import choose, shipped
+
+
+def test_all_recipes_and_those_of_a_model_are_listed_with_what_they_are(nary: Nary) -> None:
+    listed = nary("recipes", "--json").json
+    assert [one["name"] for one in listed] == list(shipped())
+    assert all(one["about"] for one in listed)  # every file says what it is
+    own = nary("recipes", "gran").out
+    assert "gran/nobel" in own
+    assert "ram/nobel" not in own
+
+
+@pytest.mark.parametrize("name", sorted(name for name in shipped() if name.endswith("/nobel")))
+def test_a_recipe_is_shown_with_every_key(nary: Nary, name: str) -> None:
+    found = {one.pop("key"): one for one in nary("recipes", name, "--json").json["keys"]}
+    tables = choose("nobel", recipe=name).model_dump()
+    assert {key: one["value"] for key, one in found.items()} == {
+        f"{table}.{key}": value for table, settings in tables.items() for key, value in settings.items()
+    }
+    assert found["training.precision"]["may be"] == "auto, fp32, bf16"
+    assert found["data.valid_share"]["may be"] == "number"
+    assert found["evaluation.ties"]["meaning"].startswith("Which rank an answer gets")
+
+
+def test_for_people(nary: Nary) -> None:
+    shown = nary("recipes", "gran/nobel").out
+    assert "Decoupled weight decay." in shown
+    assert "Next: nary train DATA --recipe gran/nobel --set KEY=VALUE" in shown
+
+
+def test_mistakes(nary: Nary, tmp_path: Path) -> None:
+    for name, nearest in (("gram", "gran"), ("gran/nobell", "gran/nobel"), (str(tmp_path), "")):
+        found = nary("recipes", name, "--json")
+        assert found.code == 2
+        assert nearest in (found.error["hint"] or "")
