@@ -9,7 +9,7 @@ from typing import Any
 from nary.evaluation.metrics import MEASURES, Metrics
 from nary.evaluation.protocol import Protocol
 
-_FIGURES = (*MEASURES, "optimistic", "pessimistic")
+FIGURES = (*MEASURES, "optimistic", "pessimistic")
 _TITLES = {"mrr": "MRR", "mr": "MR", "count": "Queries", "optimistic": "MRR opt.", "pessimistic": "MRR pess."}
 LATEX = str.maketrans(
     {
@@ -60,14 +60,14 @@ class Report:
         """Comma-separated values, unrounded; the lines below the table start with ``#``."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["dataset", "split", "group", *_FIGURES])
+        writer.writerow(["dataset", "split", "group", *FIGURES])
         for group, figures in self.metrics.items():
-            writer.writerow([self.dataset, self.split, group, *(figures[name] for name in _FIGURES)])
+            writer.writerow([self.dataset, self.split, group, *(figures[name] for name in FIGURES)])
         return text.getvalue() + "".join(f"# {line}\n" for line in self._below())
 
     def latex(self) -> str:
         """A ``tabular`` that needs no package, and the protocol below it."""
-        lines = [rf"\begin{{tabular}}{{l{'r' * len(_FIGURES)}}}", r"\hline"]
+        lines = [rf"\begin{{tabular}}{{l{'r' * len(FIGURES)}}}", r"\hline"]
         lines += [" & ".join(("", *(title.translate(LATEX) for title in _titles()))) + r" \\", r"\hline"]
         for group, figures in self.metrics.items():
             lines.append(" & ".join((group.translate(LATEX), *_cells(figures))) + r" \\")
@@ -83,8 +83,8 @@ class Report:
 
 
 def _titles() -> list[str]:
-    return [_TITLES.get(name, name.capitalize()) for name in _FIGURES]
+    return [_TITLES.get(name, name.capitalize()) for name in FIGURES]
 
 
 def _cells(figures: Any) -> list[str]:
-    return [f"{figures[name]:,}" if name == "count" else f"{figures[name]:,.3f}" for name in _FIGURES]
+    return [f"{figures[name]:,}" if name == "count" else f"{figures[name]:,.3f}" for name in FIGURES]

@@ -10,14 +10,12 @@ import orjson
 
 from nary.config import Settings, validated
 from nary.data.files import atomic_path
-from nary.evaluation.metrics import MEASURES
 from nary.evaluation.protocol import Protocol
-from nary.evaluation.report import Report
+from nary.evaluation.report import FIGURES, Report
 from nary.inference.folder import reading
 
 METRICS = "metrics.json"
 CARD = "README.md"
-_FIGURES = (*MEASURES, "optimistic", "pessimistic")
 
 
 class _Stored(Settings):
@@ -49,8 +47,8 @@ def load_reports(folder: Path) -> list[Report]:
         if not isinstance(content, list) or not all(isinstance(one, dict) for one in content):
             raise ValueError("it is no list of reports")
         stored = [validated(_Stored, one, "report") for one in content]
-        if any(set(_FIGURES) - set(figures) for one in stored for figures in one.metrics.values()):
-            raise ValueError(f"a group has not all of {', '.join(_FIGURES)}")
+        if any(set(FIGURES) - set(figures) for one in stored for figures in one.metrics.values()):
+            raise ValueError(f"a group has not all of {', '.join(FIGURES)}")
     return [Report(one.dataset, one.split, one.protocol, one.metrics, one.notes) for one in stored]
 
 

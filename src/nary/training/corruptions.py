@@ -8,12 +8,12 @@ from torch import Tensor
 
 from nary.facts import FactTable
 from nary.facts.table import FIRST_ATTRIBUTE, OBJECT, SUBJECT
+from nary.models.codes import codes
 from nary.models.contract import Sizes
 from nary.models.pairs.slots import slots_of
 from nary.training.settings import TrainingSettings
 
 _ATTEMPTS = 20  # to find a corruption that is no fact; the second half looks beyond what the role was seen with
-_FACTOR = 6364136223846793005  # any large odd number: facts are told apart by a polynomial in it, modulo 2**64
 
 
 class Corruptions:
@@ -31,7 +31,7 @@ class Corruptions:
         share = settings.corrupt_values
         self.share = sizes.entities / (sizes.entities + sizes.relations) if share is None else share
         blocks = [torch.from_numpy(block.ids.astype(np.int64)) for block in table.blocks]
-        self._facts = torch.cat([_codes(ids) for ids in blocks]).sort().values.to(device)
+        self._facts = torch.cat([codes(1 + ids) for ids in blocks]).sort().values.to(device)
         found = torch.unique(torch.cat([self._seen(ids).flatten() for ids in blocks]))
         self._pool = (found % sizes.entities).to(device)  # the entities seen in each role, role after role
         ends = torch.arange(self._pools + 1) * sizes.entities
@@ -93,8 +93,8 @@ class Corruptions:
 
     def _is_fact(self, ids: Tensor) -> Tensor:
         """Whether each is a fact of the table [n]."""
-        codes = _codes(ids)
-        return self._facts[torch.searchsorted(self._facts, codes).clamp(max=len(self._facts) - 1)] == codes
+        found = codes(1 + ids)
+        return self._facts[torch.searchsorted(self._facts, found).clamp(max=len(self._facts) - 1)] == found
 
 
 def _in_order(ids: Tensor) -> Tensor:
@@ -103,10 +103,3 @@ def _in_order(ids: Tensor) -> Tensor:
     head, attributes, values = torch.split(ids, [FIRST_ATTRIBUTE, qualifiers, qualifiers], 1)
     both = (attributes << 32 | values).sort(1).values
     return torch.cat([head, both >> 32, both & 0xFFFFFFFF], 1)
-
-
-def _codes(ids: Tensor) -> Tensor:
-    """A number for each row that no other row is likely to have."""
-    powers = [pow(_FACTOR, exponent, 1 << 64) for exponent in range(ids.shape[1])]
-    signed = [power - (power >> 63 << 64) for power in powers]
-    return ((1 + ids) * torch.tensor(signed, device=ids.device)).sum(1)  # rows of other lengths differ too

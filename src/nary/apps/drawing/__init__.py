@@ -18,12 +18,11 @@ def draw_fact(fact: Fact | Query, path: Path, variant: str = "hete") -> None:
     kind = path.suffix.lower()
     if kind not in (".svg", ".png"):
         raise OutputError(f"cannot draw {path.name}", "Let the name of the picture end in .svg or .png.")
-    picture = lay_out(fact_graph(fact, variant), str(fact))
     with atomic_path(path) as temporary:
         if kind == ".svg":
-            temporary.write_text(to_svg(picture), encoding="utf-8", newline="\n")
+            temporary.write_text(fact_svg(fact, variant), encoding="utf-8", newline="\n")
         else:
-            write_png(picture, temporary)
+            write_png(lay_out(fact_graph(fact, variant), str(fact)), temporary)
 
 
 def fact_svg(fact: Fact | Query, variant: str = "hete") -> str:

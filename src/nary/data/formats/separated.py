@@ -1,7 +1,6 @@
 """Facts as separated fields: hyper-relational lines ``s r o a v a v ...`` and tuple lines ``r e1 e2 e3 ...``."""
 
 import csv
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -131,6 +130,3 @@ def _unusual(lines: pl.Series, separator: str, also: str = "") -> npt.NDArray[np
 
 def _separated(separator: str) -> str:
     return {"\t": "separated by tabs", ",": "separated by commas", " ": "separated by spaces"}[separator]
-
-
-FORMATS: Sequence[type[LineFormat]] = (HyperRelational, Tuples, NumberedTuples)

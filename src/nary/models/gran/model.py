@@ -3,7 +3,7 @@
 Shapes: B masked facts in a batch, T vertices of one fact, N vertices of the whole batch, d width, H heads, z = d / H.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
@@ -16,6 +16,7 @@ from nary.models.dropout import Dropout
 from nary.models.gran.edges import edge_type_count, edge_types, vertex_roles
 from nary.models.gran.layers import GraphAttentionLayer, Layout, init_weights
 from nary.models.gran.settings import GranSettings
+from nary.models.lookup import look_up
 
 
 class Gran(Model):
@@ -111,8 +112,8 @@ class Gran(Model):
     def _embed(self, batch: Batch) -> Iterator[Tensor]:
         """The embedding of each vertex [n, T, d], group by group."""
         ids = [(group.ids, 3 + group.qualifiers) for group in batch.groups]  # and where values begin
-        of_relations = _look_up(self.relation_embedding, [torch.cat([x[:, :1], x[:, 3:m]], 1) for x, m in ids])
-        of_entities = _look_up(self.entity_embedding, [torch.cat([x[:, 1:3], x[:, m:]], 1) for x, m in ids])
+        of_relations = look_up(self.relation_embedding, [torch.cat([x[:, :1], x[:, 3:m]], 1) for x, m in ids])
+        of_entities = look_up(self.entity_embedding, [torch.cat([x[:, 1:3], x[:, m:]], 1) for x, m in ids])
         for group, relations, entities in zip(batch.groups, of_relations, of_entities, strict=True):
             found = torch.cat([relations[:, :1], entities[:, :2], relations[:, 1:], entities[:, 2:]], 1)
             unknown = torch.zeros_like(group.ids, dtype=torch.bool).scatter(1, group.columns[:, None], True)
@@ -145,13 +146,6 @@ class Gran(Model):
             return table if self.settings.edge_bias == "per-head" else table[0]
 
         return own(self.edge_key), own(self.edge_value)
-
-
-def _look_up(table: Tensor, ids: Sequence[Tensor]) -> Iterator[Tensor]:
-    """The rows of ``table`` for several arrays of ids; at once, as each look-up has a gradient of its size."""
-    found = nn.functional.embedding(torch.cat([part.flatten() for part in ids]), table)
-    parts = found.split_with_sizes([part.numel() for part in ids])
-    return (part.view(*own.shape, -1) for part, own in zip(parts, ids, strict=True))
 
 
 def _table(rows: int, *shape: int) -> nn.Parameter | None:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from nary.models.dropout import Dropout
+from nary.models.lookup import look_up
 from nary.models.stare.sequences import Sequences
 from nary.models.stare.settings import StareSettings
 
@@ -43,8 +44,8 @@ class Decoder(nn.Module):
 
     def _embed(self, sequences: Sequence[Sequences], entities: Tensor, relations: Tensor) -> Iterator[Tensor]:
         """The vectors of all tokens [n, T, d], arity by arity."""
-        of_entities = _look_up(entities, [own.entities for own in sequences])
-        of_relations = _look_up(relations, [own.relations for own in sequences])
+        of_entities = look_up(entities, [own.entities for own in sequences])
+        of_relations = look_up(relations, [own.relations for own in sequences])
         for own, entity, relation in zip(sequences, of_entities, of_relations, strict=True):
             pairs = torch.stack([relation[:, 1:], entity[:, 2:]], 2).flatten(1, 2)  # [n, 2q, d]
             known = torch.cat([entity[:, :1], relation[:, :1], entity[:, 1:2], pairs], 1)
@@ -89,10 +90,3 @@ class DecoderLayer(nn.Module):
             weights = scores.masked_fill(~own[:, None, None], -torch.inf).softmax(-1)
             mixed.append((self.dropout(weights) @ value).transpose(1, 2).flatten(2).flatten(0, 1))
         return torch.cat(mixed)
-
-
-def _look_up(table: Tensor, ids: Sequence[Tensor]) -> Iterator[Tensor]:
-    """The rows of ``table`` for several arrays of ids; at once, as each look-up has a gradient of its size."""
-    found = nn.functional.embedding(torch.cat([part.flatten() for part in ids]), table)
-    parts = found.split_with_sizes([part.shape[0] * part.shape[1] for part in ids])
-    return (part.view(*own.shape, -1) for part, own in zip(parts, ids, strict=True))

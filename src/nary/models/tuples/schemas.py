@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from nary.facts import FactTable
-
-_FACTOR = 6364136223846793005  # any large odd number: schemas are told apart by a polynomial in it, modulo 2**64
+from nary.models.codes import codes
 
 
 class Schemas(nn.Module):
@@ -41,7 +40,7 @@ class Schemas(nn.Module):
         """Number the schemas of these facts."""
         found = [torch.from_numpy(np.unique(block.relations, axis=0).astype(np.int64)) for block in train.blocks]
         keys = torch.cat([self._padded(own) for own in found])
-        self.codes, order = _codes(keys).sort()
+        self.codes, order = codes(keys).sort()
         self.keys = keys[order]
 
     def rows(self, table: Tensor, schemas: Tensor) -> Tensor:
@@ -51,7 +50,7 @@ class Schemas(nn.Module):
         relation; and zeros if there are none of these either.
         """
         keys = self._padded(schemas)
-        numbers = torch.searchsorted(self.codes, _codes(keys)).clamp(max=len(self) - 1)
+        numbers = torch.searchsorted(self.codes, codes(keys)).clamp(max=len(self) - 1)
         known = (self.keys[numbers] == keys).all(1)
         flat = table.flatten(1)
         found = nn.functional.embedding(numbers, flat)
@@ -70,9 +69,3 @@ class Schemas(nn.Module):
 def arities_of(keys: Tensor) -> Tensor:
     """The arity of each row of ids that ends with -1s."""
     return 1 + (keys >= 0).sum(1)
-
-
-def _codes(keys: Tensor) -> Tensor:
-    powers = [pow(_FACTOR, exponent, 1 << 64) for exponent in range(keys.shape[1])]
-    signed = [power - (power >> 63 << 64) for power in powers]
-    return (keys * torch.tensor(signed, device=keys.device)).sum(1)
