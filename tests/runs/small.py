@@ -9,11 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from nary.config import with_overrides
 from nary.data.dataset import Dataset
 from nary.data.generator import generate
 from nary.data.splits import split_dataset
 from nary.facts import Fact, FactTable, Vocabulary
-from nary.recipe import Recipe, choose
+from nary.recipe import Recipe, recipe_from
 from nary.runs import Run, start_run, train_run
 
 SMALL: dict[str, Any] = {
@@ -36,9 +37,10 @@ def small_data(facts: int = 60) -> Dataset:
 
 
 def small_recipe(dataset: Dataset, model: str = "gran", **changed: Any) -> Recipe:
-    """Double underscores in ``changed`` stand for dots: ``training__epochs``."""
+    """The defaults, but small; double underscores in ``changed`` stand for dots: ``training__epochs``."""
     settings = SMALL if model == "gran" else {k: v for k, v in SMALL.items() if not k.startswith("model.")}
-    return choose(dataset.name, model, overrides={**settings, **{k.replace("__", "."): v for k, v in changed.items()}})
+    settings = {"data.name": dataset.name, **settings, **{k.replace("__", "."): v for k, v in changed.items()}}
+    return recipe_from(with_overrides({"model": {"name": model}}, settings))
 
 
 def small_run(folder: Path, model: str = "gran", dataset: Dataset | None = None, **changed: Any) -> Run:

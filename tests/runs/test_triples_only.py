@@ -26,7 +26,7 @@ def small(name: str, **changed: Any) -> dict[str, Any]:
     entry = find(name)
     sizes = {"layers": 1, "heads": 2, "width": 16, "inner": 16, "rank": 4}
     model = {f"model__{key}": value for key, value in sizes.items() if key in entry.settings.model_fields}
-    return {**model, **changed}
+    return {**model, "training__objective": entry.objectives[0], **changed}
 
 
 @pytest.mark.parametrize("name", sorted(MODELS))
