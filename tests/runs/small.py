@@ -13,7 +13,7 @@ from nary.config import with_overrides
 from nary.data.dataset import Dataset
 from nary.data.generator import generate
 from nary.data.splits import split_dataset
-from nary.facts import Fact, FactTable, Vocabulary
+from nary.facts import Fact
 from nary.recipe import Recipe, recipe_from
 from nary.runs import Run, start_run, train_run
 
@@ -96,8 +96,4 @@ def stop(process: subprocess.Popen[str], with_signal: signal.Signals) -> tuple[i
 
 def dataset_of(**splits: list[Fact]) -> Dataset:
     """A dataset called toy of the given facts."""
-    facts = [fact for own in splits.values() for fact in own]
-    entities = [name for f in facts for name in (f.subject, f.object, *(value for _, value in f.qualifiers))]
-    relations = [name for f in facts for name in (f.relation, *(attribute for attribute, _ in f.qualifiers))]
-    vocabulary = Vocabulary.of(entities, relations)
-    return Dataset("toy", vocabulary, {split: FactTable.from_facts(own, vocabulary) for split, own in splits.items()})
+    return Dataset.from_facts("toy", splits)

@@ -1,12 +1,12 @@
 """Dataset: named splits of facts over one vocabulary."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from nary.errors import DatasetError
-from nary.facts import FactTable, Vocabulary
+from nary.errors import DatasetError, did_you_mean
+from nary.facts import Fact, FactTable, Vocabulary
 
 SPLITS = ("train", "valid", "test", "context")
 """The splits a dataset may have. ``context`` holds facts that are given, not predicted, at test time (inductive)."""
@@ -20,6 +20,21 @@ class Dataset:
     vocabulary: Vocabulary
     splits: Mapping[str, FactTable]
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_facts(
+        cls, name: str, splits: Mapping[str, Sequence[Fact]], labels: Mapping[str, str] | None = None
+    ) -> "Dataset":
+        """A dataset of these facts; ``splits`` are some of :data:`SPLITS`, ``labels`` are texts for names."""
+        if unknown := [split for split in splits if split not in SPLITS]:
+            raise DatasetError(f"no split is called {unknown[0]!r}", did_you_mean(unknown[0], SPLITS))
+        facts = [fact for own in splits.values() for fact in own]
+        entities = (
+            entity for fact in facts for entity in (fact.subject, fact.object, *(v for _, v in fact.qualifiers))
+        )
+        relations = (relation for fact in facts for relation in (fact.relation, *(a for a, _ in fact.qualifiers)))
+        names = Vocabulary.of(entities, relations, labels)
+        return cls(name, names, {split: FactTable.from_facts(own, names) for split, own in splits.items()})
 
     def __getitem__(self, split: str) -> FactTable:
         """The facts of one split."""
