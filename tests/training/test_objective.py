@@ -14,8 +14,9 @@ from nary.models.contract import Kind, Model
 from nary.training import chunks
 from nary.training.instances import Instances
 from nary.training.lesson import Lesson
-from nary.training.objective import masked_loss, smoothed_cross_entropy
+from nary.training.objective import masked_loss
 from nary.training.settings import TrainingSettings
+from nary.training.softmax import smoothed_cross_entropy
 
 
 def dense(scores: Tensor, answers: Tensor, smoothing: float) -> Tensor:

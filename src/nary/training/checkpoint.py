@@ -1,6 +1,6 @@
 """Checkpoints: everything a resumed run needs to go on exactly, written so that a kill at any moment loses nothing.
 
-A checkpoint is one safetensors file: weights, both moments of the optimiser, and as metadata the step and what the loop
+A checkpoint is one safetensors file: weights, the state of the optimiser, and as metadata the step and what the loop
 remembers. It is written under a temporary name and renamed; the one before stays until the new one is complete. The
 order of the data and the random numbers of a step follow from seed and step, so they need not be kept.
 """

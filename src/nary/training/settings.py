@@ -80,7 +80,7 @@ class TrainingSettings(Settings):
     """Save at least this often."""
 
     @model_validator(mode="after")
-    def _check_shuffle(self) -> Self:
+    def _check_together(self) -> Self:
         if self.shuffle == "facts" and (self.merge or self.relation_visits < 1):
             raise ValueError('merge and relation_visits need shuffle = "instances"')
         if self.merge and self.objective in ("sampled", "margin"):
