@@ -49,6 +49,8 @@ def test_train(nary: Nary, facts: Path, tmp_path: Path) -> None:
     found = nary("train", facts, "--out", folder, "--seed", 3, *options())
     assert found.code == 0, found.err
     assert f"Next: nary evaluate {folder}" in found.out
+    assert "no recipe for this data: that of gran/nobel" in found.err
+    assert "steps; more epochs or a smaller training.batch" in found.err
     assert (folder / "curves.png").read_bytes()[:4] == b"\x89PNG"
     assert "seed = 3\n" in (folder / "recipe.toml").read_text()
 

@@ -14,6 +14,8 @@ from nary.errors import MissingExtraError, SettingError
 if TYPE_CHECKING:
     from nary.runs import Run
 
+_FEW_STEPS = 200
+
 
 def train(
     data: MaybeData = None,
@@ -63,6 +65,8 @@ def train(
         plot_curves(Path(str(run.folder)))
     except MissingExtraError as missing:
         notice(f"no curves were drawn. {missing.hint}")
+    if 0 < trained.steps < _FEW_STEPS:
+        notice(f"only {trained.steps} steps; more epochs or a smaller training.batch make more of few facts")
     if json:
         print_json(trained.as_dict())
         return
