@@ -6,7 +6,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-_CHUNK_BYTES = 32 << 20  # of scores; they are best used while the processor's cache still holds them
+_CHUNK_BYTES = 16 << 20  # of scores; they are best used while the processor's cache still holds them
 _SMALLEST_CHUNK = 128  # queries; with fewer, going over the gradient of the table would take most of the time
 
 

@@ -39,25 +39,28 @@ def _loss_and_gradients(
     wrong = smoothing / max(1, len(table) - 1)  # the label of a candidate that is no answer
     right = 1 - smoothing - wrong  # what an answer's label has on top of that
     counts = queries.new_zeros(len(queries)).index_add_(0, rows, weights)
-    weighted = counts[:, None] * queries
-    all_queries, all_candidates = weighted.sum(0), table.sum(0)
+    all_queries, all_candidates = counts @ queries, table.sum(0)
     loss = -wrong * (all_queries @ all_candidates + counts.sum() * bias.sum())
     of_queries = torch.empty_like(queries)
     of_table = (-wrong * all_queries).repeat(len(table), 1)
     of_bias = (-wrong * counts.sum()).repeat(len(table))
-    queries, weighted, table = (part.to(kind) for part in (queries, weighted, table))
+    cast_queries, cast_table = queries.to(kind), table.to(kind)
     for own, found in chunks(len(queries), len(table), rows):
         places, share = (rows[found] - own.start, names[found]), weights[found]
-        scores = torch.mm(queries[own], table.T).to(bias.dtype).add_(bias)
-        sums = scores.logsumexp(1)
-        loss += counts[own] @ sums - right * (share @ scores[places])
-        gradient = scores.sub_(sums[:, None]).exp_()  # softmax
-        gradient.index_put_(places, -right * share / counts[own][places[0]], accumulate=True)
-        of_bias.addmv_(gradient.T, counts[own])
-        low = gradient.to(kind)
-        of_queries[own] = counts[own, None] * (low @ table - wrong * all_candidates)
+        scores = torch.mm(cast_queries[own], cast_table.T).to(bias.dtype).add_(bias)
+        highest = scores.amax(1)
+        loss -= right * (share @ scores[places])
+        # The softmax is this divided by its sums; they go into factors of the queries, which are far fewer.
+        gradient = scores.sub_(highest[:, None]).exp_()
+        sums = gradient.sum(1)
+        loss += counts[own] @ (sums.log() + highest)
+        gradient.index_put_(places, -right * share * (sums / counts[own])[places[0]], accumulate=True)
+        factors = counts[own] / sums
+        of_bias.addmv_(gradient.T, factors)
+        low, weighted = gradient.to(kind), (factors[:, None] * queries[own]).to(kind)
+        of_queries[own] = factors[:, None] * (low @ cast_table) - wrong * counts[own, None] * all_candidates
         if kind == of_table.dtype:
-            of_table.addmm_(low.T, weighted[own])
+            of_table.addmm_(low.T, weighted)
         else:
-            of_table += low.T @ weighted[own]
+            of_table += low.T @ weighted
     return loss, of_queries, of_table, of_bias
