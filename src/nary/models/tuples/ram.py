@@ -1,5 +1,6 @@
 """RAM: a role for each slot of each relation, mixed from a few basic ones, and entities of several parts."""
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import Literal
 
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 from nary.config import Settings
 from nary.models.contract import Sizes
 from nary.models.dropout import Dropout
+from nary.models.lookup import look_up
 from nary.models.tuples.base import TupleModel
 from nary.models.tuples.tuples import Tuples
 
@@ -51,15 +53,19 @@ class RAM(TupleModel):
         self.role_dropout = Dropout(settings.role_dropout)
         self.entity_dropout = Dropout(settings.entity_dropout)
 
-    def encode_one(self, tuples: Tuples) -> Tensor:
-        """The query vectors of tuples of one arity [n, M d]."""
+    def encode(self, tuples: Sequence[Tuples]) -> Tensor:
+        """The query vectors of tuples [B, M d], whose arities training saw."""
+        entities = look_up(self.entity, [own.entities for own in tuples])
+        return torch.cat([self._encode_one(*pair) for pair in zip(tuples, entities, strict=True)])
+
+    def _encode_one(self, tuples: Tuples, entities: Tensor) -> Tensor:
+        """The query vectors of tuples of one arity [n, M d], with the vectors of their entities [n, i, M d]."""
         arity = tuples.arity
         weights = self.schemas.rows(self.weights, tuples.schemas)[:, :arity].softmax(2)  # [n, a, K]
         roles = self.role_dropout(weights @ self.basis)  # [n, a, d]
         patterns = getattr(self, f"pattern_{arity}").flatten(1).softmax(1)  # over slots and parts at once
         patterns = (weights @ patterns).unflatten(2, (arity, self.parts))  # [n, a, i, M]
-        entities = self.entity_dropout(nn.functional.embedding(tuples.entities, self.entity))
-        entities = entities.unflatten(2, (self.parts, -1))  # [n, i, M, d]
+        entities = self.entity_dropout(entities).unflatten(2, (self.parts, -1))  # [n, i, M, d]
         mixed = torch.einsum("naij,nijd->niad", patterns, entities).masked_fill(tuples.masked[..., None, None], 1)
         products = reduce(torch.mul, mixed.unbind(1), roles)  # [n, a, d]
         rows = torch.arange(len(tuples), device=tuples.slots.device)
