@@ -13,7 +13,7 @@ from nary.runs.results import result_name, variant_of
 
 MIXED = ("jf17k", "wikipeople", "wikipeople-")
 SINGLE = ("jf17k-3", "jf17k-4", "wikipeople-3", "wikipeople-4")
-_TAKEN_APART = (*MIXED, *SINGLE, "wd50k", "wd50k_100")
+_TAKEN_APART = (*MIXED, *SINGLE, "fb-auto", "wd50k", "wd50k_100")
 _VARIANTS = ("homo", "complete")
 """Of GRAN, beside the one of its recipes."""
 _WITHOUT_QUALIFIERS = ("gran", "stare", "hy-transformer")
