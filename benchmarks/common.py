@@ -14,6 +14,7 @@ from nary.data.dataset import Dataset
 from nary.inference.folder import sizes_of
 from nary.models.gran.model import Gran
 from nary.models.gran.settings import GranSettings
+from nary.runs.results import hardware
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from reference.gran import ReferenceConfig, ReferenceGran
@@ -77,7 +78,8 @@ def peak_bytes() -> int:
 
 
 def show(found: Mapping[str, object], as_json: bool) -> None:
-    """Print the figures."""
+    """Print the figures, and on what they were measured."""
+    found = {**found, "hardware": hardware()}
     if as_json:
         print(orjson.dumps(found).decode())
         return

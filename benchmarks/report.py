@@ -21,6 +21,17 @@ def read(name: str) -> dict[str, Any]:
     return found
 
 
+def on_all_machines(name: str) -> list[dict[str, Any]]:
+    """The figures of one benchmark on every machine it was run on: NAME.json, NAME-MACHINE.json."""
+    files = sorted((ROOT / "benchmarks" / "results").glob(f"{name}*.json"), reverse=True)
+    return [read(file.stem) for file in files]
+
+
+def machine(one: dict[str, Any]) -> str:
+    """What a benchmark was run on, without its cores and threads."""
+    return str(one["hardware"]).partition(",")[0]
+
+
 def table(head: list[str], rows: list[list[str]]) -> str:
     """A Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
@@ -29,11 +40,11 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 def figures() -> str:
     """The generated part of the page."""
-    trainings = [read(f"training-{data}") for data in ("jf17k", "wikipeople-")]
-    ranking, prediction, growth = read("ranking-jf17k"), read("prediction-jf17k"), read("growth")
+    trainings = [one for data in ("jf17k", "wikipeople-") for one in on_all_machines(f"training-{data}")]
     rows = [
         [
             f"training, {one['data']}, batch {one['batch']:,}",
+            machine(one),
             f"{one['instances_per_second']:,.0f} instances/s",
             f"{one['plain_instances_per_second']:,.0f}",
             f"**{one['ratio']:.2f}**",
@@ -42,29 +53,34 @@ def figures() -> str:
         ]
         for one in trainings
     ]
-    rows.append(
+    rows += [
         [
-            f"ranking, {ranking['data']} test, all positions",
-            f"{ranking['queries_per_second']:,.0f} queries/s",
-            f"{ranking['plain_queries_per_second']:,.0f}",
-            f"**{ranking['ratio']:.2f}**",
-            f"{ranking['share_of_peak']:.0%} of {ranking['peak_flops'] / 1e9:,.0f} GFLOP/s",
-            f"{ranking['peak_bytes'] / 1e9:.2f} GB",
+            f"ranking, {one['data']} test, all positions",
+            machine(one),
+            f"{one['queries_per_second']:,.0f} queries/s",
+            f"{one['plain_queries_per_second']:,.0f}",
+            f"**{one['ratio']:.2f}**",
+            f"{one['share_of_peak']:.0%} of {one['peak_flops'] / 1e9:,.0f} GFLOP/s",
+            f"{one['peak_bytes'] / 1e9:.2f} GB",
         ]
-    )
-    rows.append(
+        for one in on_all_machines("ranking-jf17k")
+    ]
+    rows += [
         [
-            f"one prediction, {prediction['data']}",
-            f"p50 {prediction['p50_ms']:.1f} ms, p95 {prediction['p95_ms']:.1f} ms",
-            f"{prediction['plain_p50_ms']:.1f} ms",
-            f"**{prediction['ratio']:.2f}**",
+            f"one prediction, {one['data']}",
+            machine(one),
+            f"p50 {one['p50_ms']:.1f} ms, p95 {one['p95_ms']:.1f} ms",
+            f"{one['plain_p50_ms']:.1f} ms",
+            f"**{one['ratio']:.2f}**",
             "",
-            f"{prediction['peak_bytes'] / 1e9:.2f} GB",
+            f"{one['peak_bytes'] / 1e9:.2f} GB",
         ]
-    )
+        for one in on_all_machines("prediction-jf17k")
+    ]
+    growth = read("growth")
     text = "GRAN with 12 layers of width 256, float32, "
     text += f"{trainings[0]['threads']} threads; each measured in turns with the plain implementation in one run.\n\n"
-    text += table(["what", "Nary", "plain", "ratio", "useful share of the peak", "memory"], rows)
+    text += table(["what", "processor", "Nary", "plain", "ratio", "useful share of the peak", "memory"], rows)
     serving = read("serving")
     text += "`nary serve` with the same model, measured over loopback:\n\n"
     text += table(

@@ -42,7 +42,7 @@ def record_result(run: Run, report: Report, folder: Path, label: str = "") -> Pa
         "fingerprint": run.dataset.fingerprint,
         "parameters": sum(parameter.numel() for parameter in run.model.parameters()),
         "seconds": _seconds(own_folder),
-        "hardware": _hardware(),
+        "hardware": hardware(),
         "versions": _versions(),
     }
     path = _path(run, folder, label)
@@ -118,7 +118,8 @@ def _seconds(folder: Path) -> float | None:
     return round(times[-1], 1) if times else None
 
 
-def _hardware() -> str:
+def hardware() -> str:
+    """The processor, its cores, and how many threads compute."""
     info = Path("/proc/cpuinfo")
     model = platform.processor() or platform.machine()
     if info.is_file():
