@@ -113,6 +113,14 @@ class ModelContract:
             assert parameter.grad is not None, name
             assert parameter.grad.abs().max() > 0, name
 
+    def test_the_vectors_of_entities_go_by_that_name(self, model: Model) -> None:
+        """``training.entity_rate`` finds them by it."""
+        if not list(model.parameters()):
+            pytest.skip("the model has no parameters")
+        own = [own for name, own in model.named_parameters() if name.rpartition(".")[2].startswith("entity")]
+        assert own
+        assert all(len(parameter) >= model.sizes.entities for parameter in own)
+
     def test_saved_and_loaded_scores_are_equal_to_the_last_bit(
         self, model: Model, data: Dataset, tmp_path: Path
     ) -> None:

@@ -107,6 +107,28 @@ def test_steps_are_those_of_adam_by_hand(changed: dict[str, Any]) -> None:
         torch.testing.assert_close(parameter.detach().double(), expected, rtol=0, atol=1e-6)
 
 
+class WithEntities(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.entity_embedding = nn.Parameter(torch.ones(3, 2))
+        self.inner = nn.ModuleDict({"entity": nn.Linear(2, 2)})
+
+
+def test_vectors_of_entities_have_a_rate_of_their_own() -> None:
+    steps = {}
+    for factor in (1.0, 4.0):
+        torch.manual_seed(0)
+        model = WithEntities()
+        optimiser = Optimiser(model, TrainingSettings(warmup=0.0, decay=0.0, entity_rate=factor), steps=10)
+        before = [parameter.detach().clone() for parameter in optimiser.parameters]
+        for parameter in optimiser.parameters:
+            parameter.grad = torch.ones_like(parameter)
+        optimiser.step(0)
+        steps[factor] = [old - new.detach() for old, new in zip(before, optimiser.parameters, strict=True)]
+    torch.testing.assert_close(steps[4.0][0], 4 * steps[1.0][0])
+    assert all(torch.equal(one, other) for one, other in zip(steps[1.0][1:], steps[4.0][1:], strict=True))
+
+
 def test_the_first_step_changes_nothing() -> None:
     model = nn.Linear(2, 2)
     before = model.weight.detach().clone()

@@ -29,7 +29,8 @@ class Model(nn.Module):
     """A model that scores every candidate for the masked element of a fact.
 
     A model that scores through a query vector gives :meth:`query` and :meth:`table`. One that must see fact and
-    candidate together overrides :meth:`score` instead.
+    candidate together overrides :meth:`score` instead. Parameters with a row for each entity have names that begin with
+    ``entity``: ``training.entity_rate`` is theirs.
     """
 
     name: ClassVar[str]

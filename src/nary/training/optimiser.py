@@ -39,10 +39,7 @@ class Optimiser:
         self.settings = settings
         self.steps = steps
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        decayed = [p for p in self.parameters if settings.decay_on == "all" or p.dim() > 1]
-        spared = [p for p in self.parameters if settings.decay_on != "all" and p.dim() <= 1]
-        groups = [{"params": decayed, "weight_decay": settings.decay}, {"params": spared, "weight_decay": 0.0}]
-        self.inner = _make(settings, [group for group in groups if group["params"]])
+        self.inner = _make(settings, _groups(model, settings))
         self.of_phase = {phase: torch.optim.Adam(phase.parameters, phase.rate, _BETAS, fused=True) for phase in phases}
 
     @property
@@ -71,10 +68,21 @@ class Optimiser:
         if settings.adam_epsilon_on == "uncorrected":  # the same as adding it before the correction of the moment
             epsilon /= (1 - _BETAS[1] ** (step + 1)) ** 0.5
         for group in self.inner.param_groups:
-            group["lr"] = self.rate(step)
+            group["lr"] = self.rate(step) * group["factor"]
             if settings.optimiser == "adam":
                 group["eps"] = epsilon
         self.inner.step()
+
+
+def _groups(model: nn.Module, settings: TrainingSettings) -> list[dict[str, Any]]:
+    """The parameters by their decay, and by the factor of their rate."""
+    found: dict[tuple[float, float], list[Tensor]] = {}
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            decay = 0.0 if settings.decay_on == "matrices" and parameter.dim() <= 1 else settings.decay
+            factor = settings.entity_rate if name.rpartition(".")[2].startswith("entity") else 1.0
+            found.setdefault((decay, factor), []).append(parameter)
+    return [{"params": own, "weight_decay": decay, "factor": factor} for (decay, factor), own in found.items()]
 
 
 def _make(settings: TrainingSettings, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:

@@ -16,6 +16,8 @@ class TrainingSettings(Settings):
     """Masked instances a step."""
     rate: float = Field(5e-4, gt=0)
     """The peak learning rate."""
+    entity_rate: float = Field(1.0, gt=0)
+    """Times the rate for the vectors of entities: few facts speak of each, while all facts share the other weights."""
     optimiser: Literal["adam", "adagrad", "sgd"] = "adam"
     schedule: Literal["linear", "exponential"] = "linear"
     """Climb and fall in straight lines, or fall by the factor ``epoch_decay`` after each epoch."""
