@@ -80,6 +80,13 @@ class ModelContract:
             ]
             torch.testing.assert_close(torch.cat(single), whole, rtol=1e-4, atol=1e-5)
 
+    def test_scores_are_the_same_where_no_gradients_are_taken(self, model: Model, data: Dataset) -> None:
+        for kind in kinds_of(model):
+            batch = asking(data.train, kind)
+            with torch.no_grad():
+                scores = model.score(batch, kind)
+            torch.testing.assert_close(scores, model.score(batch, kind), rtol=1e-4, atol=1e-5)
+
     def test_the_answer_is_never_looked_at(self, model: Model, data: Dataset) -> None:
         for kind in kinds_of(model):
             batch, candidates = asking(data.train, kind), candidates_of(data, kind)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from nary.config import Settings
 from nary.facts import FactTable, Role
+from nary.models.aligned import room_for_scores
 from nary.models.alternation import Alternation
 from nary.models.batch import Batch
 
@@ -83,5 +84,7 @@ class Model(nn.Module):
 
     def score(self, batch: Batch, kind: Kind) -> Tensor:
         """Scores [B, C] of all candidates; every fact of the batch asks for this ``kind``."""
-        table, bias = self.table(kind)
-        return torch.addmm(bias, self.query(batch), table.T)
+        queries, (table, bias) = self.query(batch), self.table(kind)
+        # Nothing may be written into what gradients are taken of.
+        room = None if torch.is_grad_enabled() else room_for_scores(queries, len(table))
+        return torch.addmm(bias, queries, table.T, out=room)
