@@ -33,7 +33,7 @@ class Protocol(Settings):
     of some split. Values are always ranked against all entities, relations and attributes against all relations."""
     positions: list[_Role] = Field(default=[])
     """The roles to ask for; none named: all that the model can predict."""
-    memory: int = Field(default=1 << 28, ge=1)
+    memory: int = Field(default=1 << 27, ge=1)
     """The largest number of bytes of scores held at a time. It changes no figure."""
 
     @property

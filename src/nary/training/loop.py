@@ -14,6 +14,7 @@ import torch
 from nary.errors import NaryError
 from nary.models.alternation import Alternation, Phase
 from nary.models.contract import Model
+from nary.training.allocator import keep_freed_memory
 from nary.training.checkpoint import Checkpoints, Progressed
 from nary.training.corruptions import Corruptions
 from nary.training.instances import Instances
@@ -69,6 +70,7 @@ class Training:
         """
         if not any(parameter.requires_grad for parameter in self.model.parameters()):
             return Progressed(), True  # a model that only counts has learned all it can from Model.prepare
+        keep_freed_memory()
         steps = self.instances.steps(self.settings.epochs)
         alternation = self.model.alternation()
         optimiser = Optimiser(self.model, self.settings, steps, alternation.phases if alternation else ())
