@@ -48,14 +48,15 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     step = max(1, len(test) // options.facts)
     chosen = [block.ids[::step] for block in test.blocks]
     plain_queries = sum(ids.size for ids in chosen)
-    plain_times = []
+    plain_times, peaks = [], []
     for turn in range(options.rounds):
         plain_times.append(seconds(lambda: [rank_all(plain, np.asarray(ids), known) for ids in chosen if len(ids)]))
         if turn:
             times.append(seconds(own))
+        peaks.append(peak_flops(torch.float32))
     per_second = queries / statistics.median(times)
     plain_per_second = plain_queries / statistics.median(plain_times)
-    peak = peak_flops(torch.float32)
+    peak = statistics.median(peaks)
     useful = flops / statistics.median(times)
     return {
         "data": options.data,

@@ -82,14 +82,15 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         train_step(plain, adam, inputs, targets, (0.9, 0.0), 1e-4)
 
     plain_step(instances.at(0).batch)
-    own, theirs, flops = [], [], []
+    used_bf16 = isinstance(precision(training.precision, CPU), torch.autocast)
+    own, theirs, flops, peaks = [], [], [], []
     for step in range(1, options.steps + 1):
         batch = instances.at(step).batch
         own += [seconds(partial(own_step, step)) for _ in range(options.repeat)]
         theirs.append(seconds(partial(plain_step, batch)))
         flops.append(batch_flops(batch, model))
-    used_bf16 = isinstance(precision(training.precision, CPU), torch.autocast)
-    peak = peak_flops(torch.bfloat16 if used_bf16 else torch.float32)
+        peaks.append(peak_flops(torch.bfloat16 if used_bf16 else torch.float32))
+    peak = statistics.median(peaks)
     useful = statistics.median(flops) / statistics.median(own)
     return {
         "data": options.data,
