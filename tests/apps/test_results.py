@@ -171,6 +171,17 @@ def test_settings_changed_one_at_a_time_stand_beside_the_whole_recipe(folder: Pa
     assert "epochs = 3" not in page
 
 
+def test_a_setting_that_is_younger_than_a_result_is_none_that_was_changed(folder: Path) -> None:
+    tables = find_row("gran/jf17k-4").recipe.as_tables()
+    older = {key: value for key, value in tables["training"].items() if key != "entity_rate"}
+    result(folder, "gran-hete-tried", 0.60, split="valid", recipe={**tables, "training": older})
+    deeper = {**tables, "model": {**tables["model"], "layers": 24}}
+    result(folder, "gran-hete-tried,model.layers=24", 0.62, split="valid", recipe=deeper)
+    page = results_page(folder)
+    assert line_of(page, "`layers = 24`")[4] == "+0.020"
+    assert "entity_rate" not in page
+
+
 def test_results_with_other_settings_than_the_recipe_are_marked_and_not_mixed_with_others(folder: Path) -> None:
     tables = find_row("gran/jf17k-4").recipe.as_tables()
     result(folder, "gran-hete", 0.80)

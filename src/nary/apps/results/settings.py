@@ -6,6 +6,7 @@ from statistics import mean
 from nary.apps.results.own import Own
 from nary.apps.results.published import MEASURES
 from nary.apps.results.tables import markdown, signed
+from nary.runs.reproduce import settings_of
 from nary.runs.tuning import TRIED
 
 _LEGEND = """MRR of all entities in the valid split; every row learnt from train alone, in fewer epochs than the tables
@@ -42,7 +43,7 @@ def _mrr(row: Own) -> float:
 
 def _changes(row: Own, whole: Own) -> list[str]:
     """The settings in which they differ, whatever the row is called."""
-    ours, theirs = (own.results[0]["recipe"] for own in (row, whole))
+    ours, theirs = (settings_of(own.results[0]) or own.results[0]["recipe"] for own in (row, whole))
     return [
         f"`{key} = {value}`"
         for table in ("model", "training")
