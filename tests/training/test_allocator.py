@@ -27,5 +27,4 @@ def _faults(keep: bool) -> int:
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only the GNU C library can be told to keep memory")
 def test_tensors_that_come_and_go_ask_the_system_for_no_new_pages() -> None:
-    assert _faults(keep=False) > 10 * 1000  # ten times 80 MB; pages may be large
-    assert _faults(keep=True) < 1000
+    assert 10 * _faults(keep=True) < _faults(keep=False)  # not so many of each: pages may be large
