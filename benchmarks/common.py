@@ -34,7 +34,9 @@ def parser(description: str | None, data: str = "jf17k") -> argparse.ArgumentPar
 
 def settings_of(options: argparse.Namespace) -> GranSettings:
     """GRAN as the options want it."""
-    return GranSettings(layers=options.layers, width=options.width, inner=2 * options.width, dropout=options.dropout)
+    return GranSettings(
+        num_layers=options.layers, hidden_dim=options.width, ffn_dim=2 * options.width, dropout=options.dropout
+    )
 
 
 def plain_twin(data: Dataset, settings: GranSettings) -> ReferenceGran:
@@ -45,10 +47,10 @@ def plain_twin(data: Dataset, settings: GranSettings) -> ReferenceGran:
             entities=sizes.entities,
             relations=sizes.relations,
             max_arity=sizes.max_arity,
-            layers=settings.layers,
-            heads=settings.heads,
-            width=settings.width,
-            inner=settings.inner,
+            layers=settings.num_layers,
+            heads=settings.num_heads,
+            width=settings.hidden_dim,
+            inner=settings.ffn_dim,
             dropout=settings.dropout,
         )
     )

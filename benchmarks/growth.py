@@ -24,15 +24,15 @@ from nary.models.gran.model import Gran
 from nary.models.gran.settings import GranSettings
 from nary.training.instances import Instances
 from nary.training.objective import masked_loss
-from nary.training.optimiser import Optimiser
+from nary.training.optimizer import Optimizer
 from nary.training.settings import TrainingSettings
 
-USUAL = {"entities": 10_000, "arity": 4, "layers": 2, "batch": 512}
+USUAL = {"entities": 10_000, "arity": 4, "num_layers": 2, "batch_size": 512}
 AXES = {
     "entities": (10_000, 30_000, 100_000, 300_000, 1_000_000),
     "arity": (2, 4, 8, 15, 30, 60),
-    "layers": (1, 2, 4, 8, 12),
-    "batch": (64, 128, 256, 512, 1024, 2048),
+    "num_layers": (1, 2, 4, 8, 12),
+    "batch_size": (64, 128, 256, 512, 1024, 2048),
 }
 RELATIONS = 500
 
@@ -49,15 +49,15 @@ def random_facts(entities: int, arity: int, count: int) -> FactTable:
 def measure_one(entities: int, arity: int, layers: int, batch: int) -> dict[str, float]:
     """Time and memory of a step."""
     before = peak_bytes()
-    training = TrainingSettings(batch=batch, entity_smoothing=0.4)
-    model = Gran(GranSettings(layers=layers), Sizes(entities, RELATIONS, arity))
+    training = TrainingSettings(batch_size=batch, entity_smoothing=0.4)
+    model = Gran(GranSettings(num_layers=layers), Sizes(entities, RELATIONS, arity))
     instances = Instances(random_facts(entities, arity, 5000), training)
-    optimiser = Optimiser(model, training, 1000)
+    optimizer = Optimizer(model, training, 1000)
 
     def step(number: int) -> None:
         loss = masked_loss(model, instances.at(number), training)
         loss.backward()
-        optimiser.step(number + 200)
+        optimizer.step(number + 200)
 
     step(0)
     times = [seconds(lambda number=number: step(number)) for number in range(1, 5)]

@@ -38,7 +38,7 @@ from nary.training.instances import Instances
 from nary.training.loop import StepReport, Training
 
 REFERENCE = "gran, 2 layers"
-SIZE = {"layers": 2, "heads": 4, "width": 256, "inner": 512}
+SIZE = {"num_layers": 2, "num_heads": 4, "hidden_dim": 256, "ffn_dim": 512}
 COLUMNS = ("instances_per_second", "queries_per_second", "ratio", "parameters", "peak_bytes")
 
 
@@ -105,7 +105,7 @@ def measure_one(name: str, options: argparse.Namespace) -> dict[str, Any]:
     return {
         "model": name,
         "recipe": chosen,
-        "batch": recipe.training.batch,
+        "batch_size": recipe.training.batch_size,
         "instances_per_second": training_speed(model, recipe, data, options.steps),
         "queries_per_second": ranking_speed(model, data, options.facts),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),

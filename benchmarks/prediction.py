@@ -58,7 +58,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     milliseconds = sorted(1000 * time for time in times)
     return {
         "data": options.data,
-        "layers": settings.layers,
+        "num_layers": settings.num_layers,
         "width": settings.width,
         "entities": len(data.vocabulary.entities),
         "threads": torch.get_num_threads(),

@@ -60,7 +60,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     useful = flops / statistics.median(times)
     return {
         "data": options.data,
-        "layers": settings.layers,
+        "num_layers": settings.num_layers,
         "width": settings.width,
         "precision": "fp32",
         "threads": torch.get_num_threads(),

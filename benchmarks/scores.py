@@ -11,14 +11,14 @@ import statistics
 import torch
 from common import seconds, show
 
-from nary.models.aligned import room_for_scores
+from nary.models.aligned import empty_aligned
 
 
 def measure(options: argparse.Namespace) -> dict[str, object]:
     """Take turns and compare."""
     table = torch.randn(options.entities, options.width)
     queries = torch.randn(options.queries, options.width)
-    rooms = {"aligned": room_for_scores(queries, len(table)), "plain": queries.new_empty(len(queries), len(table))}
+    rooms = {"aligned": empty_aligned(queries, len(table)), "plain": queries.new_empty(len(queries), len(table))}
     times: dict[str, list[float]] = {name: [] for name in rooms}
     for turn in range(options.rounds + 1):
         for name, room in rooms.items():

@@ -91,7 +91,7 @@ def random_model(dataset: Dataset, settings: GranSettings, folder: Path) -> None
     Run(dataset, Gran(settings, sizes_of(dataset)), settings).save(folder)
 
 
-def labelled(count: int) -> Dataset:
+def labeled(count: int) -> Dataset:
     """A few facts over very many entities, each with a label of its own."""
     chance = random.Random(0)
     labels = {
@@ -99,7 +99,7 @@ def labelled(count: int) -> Dataset:
     }
     vocabulary = Vocabulary.of(labels, ["near"], labels)
     facts = [Fact(f"Q{i}", "near", f"Q{i + 1}") for i in range(100)]
-    return Dataset("labelled", vocabulary, {"train": FactTable.from_facts(facts, vocabulary)})
+    return Dataset("labeled", vocabulary, {"train": FactTable.from_facts(facts, vocabulary)})
 
 
 def queries_of(dataset: Dataset, count: int) -> list[str]:
@@ -138,8 +138,8 @@ def flood(port: int, queries: Sequence[str], clients: int) -> tuple[float, int]:
 def measure(options: argparse.Namespace, folder: Path) -> dict[str, object]:
     """Start the servers and ask them."""
     dataset = load(options.data)
-    random_model(dataset, GranSettings(layers=options.layers), folder / "model")
-    random_model(labelled(LABELS), GranSettings(layers=1, heads=1, width=8, inner=8), folder / "labels")
+    random_model(dataset, GranSettings(num_layers=options.layers), folder / "model")
+    random_model(labeled(LABELS), GranSettings(num_layers=1, num_heads=1, hidden_dim=8, ffn_dim=8), folder / "labels")
     queries = queries_of(dataset, options.requests)
     few = queries[: options.single]
     run = load_run(folder / "model")
@@ -160,7 +160,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, object]:
         search = median_ms(client.search, typed)
     return {
         "data": options.data,
-        "layers": options.layers,
+        "num_layers": options.layers,
         "threads": torch.get_num_threads(),
         "in_process_p50_ms": statistics.median(here),
         "http_p50_ms": statistics.median(over_http),

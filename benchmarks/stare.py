@@ -25,7 +25,7 @@ from nary.training.instances import Instances
 from nary.training.lesson import Lesson
 from nary.training.loop import precision
 from nary.training.objective import masked_loss
-from nary.training.optimiser import Optimiser
+from nary.training.optimizer import Optimizer
 from nary.training.settings import TrainingSettings
 
 CPU = torch.device("cpu")
@@ -37,26 +37,26 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     data = load(options.data)
     sizes = sizes_of(data)
     training = TrainingSettings(
-        batch=options.batch,
-        rate=1e-4,
-        decay=0.0,
+        batch_size=options.batch,
+        learning_rate=1e-4,
+        weight_decay=0.0,
         objective="sigmoid",
         entity_smoothing=SMOOTHING,
         shuffle="instances",
-        merge=True,
+        merge_queries=True,
         precision=options.precision,
     )
     model = Stare(StareSettings(predicts="subject-object"), sizes)
     model.prepare(data.train)
-    optimiser = Optimiser(model, training, 1000)
+    optimizer = Optimizer(model, training, 1000)
     instances = Instances(data.train, training, model.roles)
 
     def own_step(step: int) -> None:
         with precision(training.precision, CPU):
             loss = masked_loss(model, instances.at(step), training)
         loss.backward()
-        optimiser.step(step + 200)
-        model.constrain()
+        optimizer.step(step + 200)
+        model.post_step()
 
     for step in range(2):
         own_step(step)
@@ -83,7 +83,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     encoding, forward = _forward(model, instances.at(0), training)
     return {
         "data": options.data,
-        "batch": options.batch,
+        "batch_size": options.batch,
         "precision": "bf16" if isinstance(precision(training.precision, CPU), torch.autocast) else "fp32",
         "threads": torch.get_num_threads(),
         "ratio": statistics.median(theirs) / statistics.median(own),

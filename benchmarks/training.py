@@ -24,7 +24,7 @@ from nary.models.gran.settings import GranSettings
 from nary.training.instances import Instances
 from nary.training.loop import precision
 from nary.training.objective import masked_loss
-from nary.training.optimiser import Optimiser
+from nary.training.optimizer import Optimizer
 from nary.training.settings import TrainingSettings
 
 CPU = torch.device("cpu")
@@ -32,10 +32,10 @@ CPU = torch.device("cpu")
 
 def forward_flops(vertices: int, columns: float, settings: GranSettings) -> float:
     """Multiply-adds, counted twice, of one instance: all layers but the last, the last at the mask, the head."""
-    width, inner = settings.width, settings.inner
+    width, inner = settings.width, settings.ffn_dim
     layer = 2 * vertices * (4 * width**2 + 2 * width * inner) + 8 * vertices**2 * width
     last = 2 * (2 * vertices * width**2 + 2 * width**2 + 2 * width * inner) + 8 * vertices * width
-    return (settings.layers - 1) * layer + last + 2 * (width**2 + columns * width)
+    return (settings.num_layers - 1) * layer + last + 2 * (width**2 + columns * width)
 
 
 def batch_flops(batch: Batch, model: Gran) -> float:
@@ -53,16 +53,16 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     """Take turns and compare."""
     data = load(options.data)
     settings = settings_of(options)
-    training = TrainingSettings(batch=options.batch, entity_smoothing=0.9, precision=options.precision)
+    training = TrainingSettings(batch_size=options.batch, entity_smoothing=0.9, precision=options.precision)
     model = own_model(data, settings)
-    optimiser = Optimiser(model, training, 1000)
+    optimizer = Optimizer(model, training, 1000)
     instances = Instances(data.train, training)
 
     def own_step(step: int) -> None:
         with precision(training.precision, CPU):
             loss = masked_loss(model, instances.at(step), training)
         loss.backward()
-        optimiser.step(step + 200)
+        optimizer.step(step + 200)
 
     for step in range(3):
         own_step(step)
@@ -94,9 +94,9 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     useful = statistics.median(flops) / statistics.median(own)
     return {
         "data": options.data,
-        "layers": settings.layers,
+        "num_layers": settings.num_layers,
         "width": settings.width,
-        "batch": options.batch,
+        "batch_size": options.batch,
         "precision": "bf16" if used_bf16 else "fp32",
         "threads": torch.get_num_threads(),
         "ratio": statistics.median(theirs) / statistics.median(own),

@@ -22,7 +22,7 @@ from itertools import product
 import numpy as np
 
 from nary import load, load_model
-from nary.data.foreign import under_vocabulary
+from nary.data.reindex import reindex
 from nary.facts import GAP, Fact, Position, Query, Role
 from nary.runs import Run
 
@@ -163,13 +163,13 @@ def main() -> None:
     table = run.dataset.test
     if given.data:
         other = load(given.data)
-        table, _ = under_vocabulary(other.test, other.vocabulary, run.dataset.vocabulary)
+        table, _ = reindex(other.test, other.vocabulary, run.dataset.vocabulary)
     test = list(table.facts(run.dataset.vocabulary))
     random = np.random.default_rng(given.seed)
     found: dict[str, object] = {"errors": errors(run, test, random), "calibration": calibration(run, test)}
     if qualified := [fact for fact in test if fact.qualifiers]:
         found["suggest"] = suggest(run, sampled(qualified, given.sample, random))
-    if run.model.hides:
+    if run.model.supports_multiple_masks:
         found["complete"] = complete(run, sampled(test, given.sample, random), random)
     if given.json:
         print(json.dumps(found))

@@ -29,7 +29,7 @@ PICTURES: dict[str, tuple[tuple[int, int], str, dict[str, str]]] = {
     "explorer-why": ((1240, 1120), "dark", {"fact": FACT, "why": "object"}),
     "explorer-phone": ((360, 760), "light", {"fact": QUESTION}),
 }
-"""The size of the window, the colours, and the address, by the name of the file."""
+"""The size of the window, the colors, and the address, by the name of the file."""
 READY = """
     return document.querySelector(".answer")
         && !document.querySelector('[aria-busy="true"]')

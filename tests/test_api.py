@@ -19,7 +19,7 @@ def test_from_data_to_answers(tmp_path: Path) -> None:
     run = nary.train(data, model="gran", out=tmp_path / "run", listener=heard.append, **_SETTINGS)
     assert heard[-1].step == heard[-1].steps == len(heard)
     assert run.recipe is not None
-    assert run.recipe.training.batch == 32
+    assert run.recipe.training.batch_size == 32
     name, relation = data.vocabulary.entities[0], data.vocabulary.relations[-1]
     found = run.predict(f"{name} | {relation} | ?", k=5)
     assert len(found.answers) == 5
@@ -49,11 +49,14 @@ def test_a_file_and_a_recipe_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
     first, second = (nary.train("mine.jsonl", recipe="gran/nobel", **settings) for _ in range(2))
     assert (first.folder, second.folder) == (Path("runs/mine-gran"), Path("runs/mine-gran-2"))
     assert first.recipe is not None
-    assert (first.recipe.data.name, first.recipe.training.rate) == ("mine", choose("nobel").training.rate)
+    assert (first.recipe.data.name, first.recipe.training.learning_rate) == (
+        "mine",
+        choose("nobel").training.learning_rate,
+    )
 
 
 def test_a_recipe_says_which_model_its_settings_are_for(tmp_path: Path) -> None:
-    run = nary.train(small_data(), recipe="ram/nobel", out=tmp_path / "run", parts=2, epochs=1, batch=32)
+    run = nary.train(small_data(), recipe="ram/nobel", out=tmp_path / "run", num_parts=2, epochs=1, batch_size=32)
     assert run.model.name == "ram"
     with pytest.raises(nary.NaryError, match="the recipe gran/nobel is for gran, not ram"):
         nary.train(small_data(), model="ram", recipe="gran/nobel", out=tmp_path / "other")

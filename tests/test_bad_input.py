@@ -149,7 +149,7 @@ CASES = [
     Case("an unknown --format", {"f.tsv": TSV}, "stats f.tsv --format tuple", "unknown format 'tuple'", hint="tuples",
          kind="setting"),
     Case("an unknown --on-error", {"f.tsv": TSV}, "stats f.tsv --on-error ignore", "'ignore' is not one of", kind="setting"),
-    Case("an unknown option", {"f.tsv": TSV}, "stats f.tsv --colour", "No such option: --colour", hint="nary stats --help",
+    Case("an unknown option", {"f.tsv": TSV}, "stats f.tsv --color", "No such option: --color", hint="nary stats --help",
          kind="setting"),
     Case("an unknown command", {}, "statistics", "No such command 'statistics'", hint="nary --help", kind="setting"),
     Case("a missing argument", {}, "convert f.tsv", "Missing argument 'OUT'", hint="nary convert --help", kind="setting"),

@@ -55,8 +55,8 @@ def test_a_mistake_is_named(values: dict[str, object], message: str, hint: str |
     ("text", "value"),
     [
         ("training.epochs=20", 20),
-        ("training.rate = 5e-4", 5e-4),
-        ("model.tied=false", False),
+        ("training.learning_rate = 5e-4", 5e-4),
+        ("model.tie_embeddings=false", False),
         ("model.variant=homo", "homo"),
         ('model.variant="homo"', "homo"),
         ('data.train_on=["train", "valid"]', ["train", "valid"]),

@@ -14,7 +14,7 @@ from nary.apps.cli.main import _COMMANDS
 from nary.apps.results.own import read_own
 from nary.apps.results.page import results_page
 from nary.apps.results.published import MEASURES, read_published
-from nary.data import catalogue
+from nary.data import catalog
 from nary.evaluation.metrics import GROUPS
 from nary.models.registry import MODELS
 
@@ -68,7 +68,7 @@ def unknown_figures(text: str, title: str = "") -> list[str]:
     unknown = []
     for part in re.split(r"\n\s*\n", text):
         if re.search(r"(?<!valid )(?<!valid entity )MRR", part):
-            datasets = _named(part, catalogue.names())
+            datasets = _named(part, catalog.names())
             models = _named(f"{title} {part}", {*MODELS, *(model for _, model, _ in _figures())})
             known = {f"{value:.3f}" for dataset, model, value in _figures() if dataset in datasets and model in models}
             told = re.findall(r"(?<![\d.,])0?(\.\d{3})(?!\d)", part)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nary.config import read_toml
-from nary.data import catalogue
+from nary.data import catalog
 from nary.errors import SettingError
 from nary.models.registry import MODELS, find
 from nary.recipe import EXAMPLE, choose, full_key, recipe_from, shipped
@@ -26,7 +26,7 @@ _PUBLISHED = {
 @pytest.mark.parametrize("name", shipped())
 def test_shipped_recipes_are_in_order(name: str) -> None:
     dataset = read_toml(shipped()[name])["data"]["name"]
-    assert dataset in catalogue.names()
+    assert dataset in catalog.names()
     recipe = choose(dataset, recipe=name)
     usual = f"{recipe.model_name}/{dataset}"
     assert name == usual or name.startswith(f"{usual}-")
@@ -40,14 +40,21 @@ def test_the_published_runs(dataset: str) -> None:
     assert (training["entity_smoothing"], training["relation_smoothing"]) == (entity, relation)
     assert (tables["model"]["dropout"], training["epochs"]) == (dropout, epochs)
     assert tables["data"]["train_on"] == train_on
-    model = {"name": "gran", "variant": "hete", "layers": 12, "heads": 4, "width": 256, "inner": 512}
+    model = {"name": "gran", "variant": "hete", "num_layers": 12, "num_heads": 4, "hidden_dim": 256, "ffn_dim": 512}
     assert model.items() <= tables["model"].items()
-    assert {"embeddings": "none", "edge_bias": "shared", "norm": "post", "tied": True}.items() <= tables[
+    assert {"role_embeddings": "none", "edge_bias": "shared", "norm": "post", "tie_embeddings": True}.items() <= tables[
         "model"
     ].items()
-    common = {"batch": 1024, "rate": 5e-4, "warmup": 0.1, "warmup_jump": True, "decay": 0.01, "decay_on": "all"}
+    common = {
+        "batch_size": 1024,
+        "learning_rate": 5e-4,
+        "warmup_ratio": 0.1,
+        "warmup_jump": True,
+        "weight_decay": 0.01,
+        "decay_on": "all",
+    }
     assert common.items() <= training.items()
-    adam = {"clip": 1.0, "adam_epsilon": 1e-6, "adam_epsilon_on": "uncorrected", "shuffle": "facts"}
+    adam = {"max_grad_norm": 1.0, "adam_epsilon": 1e-6, "adam_epsilon_on": "uncorrected", "shuffle": "facts"}
     assert adam.items() <= training.items()
     assert (training["validate_every"], training["patience"]) == (0, 0)
     assert tables["evaluation"]["filter"] == "slots"
@@ -55,7 +62,7 @@ def test_the_published_runs(dataset: str) -> None:
 
 @pytest.mark.parametrize("name", shipped())
 def test_a_recipe_written_out_is_read_back(name: str, tmp_path: Path) -> None:
-    recipe = choose(name.partition("/")[2], recipe=name, overrides={"data.valid_share": 0.2})
+    recipe = choose(name.partition("/")[2], recipe=name, overrides={"data.valid_fraction": 0.2})
     path = tmp_path / "recipe.toml"
     path.write_text(recipe.as_toml())
     assert recipe_from(read_toml(path)) == recipe
@@ -86,9 +93,9 @@ def test_a_recipe_serves_other_data(tmp_path: Path) -> None:
     [
         ({"trainig.epochs": 3}, "unknown table [trainig]", "training"),
         ({"training.epoch": 3}, "unknown key training.epoch", "training.epochs"),
-        ({"model.layer": 3}, "unknown key model.layer", "model.layers"),
+        ({"model.layer": 3}, "unknown key model.layer", "model.num_layers"),
         ({"training.epochs": "many"}, "training.epochs is 'many'", "integer"),
-        ({"training.rate": 0}, "training.rate is 0", "greater than 0"),
+        ({"training.learning_rate": 0}, "training.learning_rate is 0", "greater than 0"),
         ({"data.train_on": ["test"]}, "data.train_on.0 is 'test'", "'train' or 'valid'"),
         ({"data.train_on": []}, "data.train_on is []", "at least 1"),
         ({"evaluation.filter": "slot"}, "evaluation.filter is 'slot'", "'slots'"),
@@ -134,7 +141,7 @@ def test_unknown_names() -> None:
 
 def test_keys_by_their_own_name() -> None:
     assert full_key("epochs", "gran") == "training.epochs"
-    assert full_key("layers", "gran") == "model.layers"
+    assert full_key("layers", "gran") == "model.num_layers"
     assert full_key("train_on", "gran") == "data.train_on"
     assert full_key("filter", "gran") == "evaluation.filter"
     with pytest.raises(SettingError, match="unknown setting 'epoch'") as caught:
@@ -146,6 +153,6 @@ def test_keys_by_their_own_name() -> None:
 
 def test_no_key_stands_in_two_tables() -> None:
     """Otherwise its own name alone would not say which is meant."""
-    tables = choose("mine", overrides={"data.valid_share": 0.1}).as_tables()
+    tables = choose("mine", overrides={"data.valid_fraction": 0.1}).as_tables()
     keys = [key for table in tables.values() for key in table if key != "name"]
     assert len(keys) == len(set(keys))

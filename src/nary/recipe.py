@@ -26,10 +26,10 @@ class DataSettings(Settings):
     """A dataset by name, or the path of a file or folder."""
     train_on: list[Literal["train", "valid"]] = Field(["train"], min_length=1)
     """The splits to learn from; the published runs learn from valid too."""
-    valid_share: float | None = Field(None, gt=0, lt=1)
+    valid_fraction: float | None = Field(None, gt=0, lt=1)
     """Hold this share of train out as valid, for datasets without a valid split."""
     qualifiers: bool = True
-    """Learn from and rank whole facts, or only their primary triples; equal triples are learnt from once."""
+    """Learn from and rank whole facts, or only their primary triples; equal triples are learned from once."""
 
 
 class Recipe(Settings):

@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from nary.apps.cli.datasets import datasets
-from nary.data.catalogue import names
+from nary.data.catalog import names
 from nary.errors import DatasetError
 
 app = typer.Typer()
@@ -73,7 +73,7 @@ def test_one_dataset_as_json() -> None:
     assert found["higher_arity"] == sum(n for arity, n in found["arities"].items() if arity != "2")
     assert found["complete"] is True
     assert (found["published"], found["differences"], found["files"], found["folder"]) == ({}, [], [], None)
-    assert found["licence"] == "CC0"
+    assert found["license"] == "CC0"
 
 
 def test_one_dataset_for_people() -> None:
@@ -81,7 +81,7 @@ def test_one_dataset_for_people() -> None:
     assert result.exit_code == 0
     assert result.stdout.startswith("nobel: ")
     assert "train facts" in result.stdout
-    assert "licence: CC0" in result.stdout
+    assert "license: CC0" in result.stdout
 
 
 def test_an_unknown_dataset() -> None:
@@ -116,6 +116,6 @@ def test_incompleteness_is_loud(benchmark_data: Path) -> None:
     assert found["published"]["facts"]["train"] == 305_725
     assert "INCOMPLETE: 11,286" in found["notes"][0]
     assert {difference["count"] for difference in found["differences"]} == {"facts", "entities", "relations"}
-    coloured = CliRunner().invoke(app, ["wikipeople"], color=True).stdout
-    assert "\x1b[31m\x1b[1mINCOMPLETE: 11,286" in coloured
+    colored = CliRunner().invoke(app, ["wikipeople"], color=True).stdout
+    assert "\x1b[31m\x1b[1mINCOMPLETE: 11,286" in colored
     assert "INCOMPLETE" in next(line for line in run().stdout.splitlines() if line.startswith("wikipeople "))

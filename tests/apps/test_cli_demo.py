@@ -8,7 +8,16 @@ from typer.testing import CliRunner
 
 from nary.apps.cli.main import app
 
-SHORT = ["--set", "training.epochs=1", "--set", "model.width=16", "--set", "model.inner=16", "--set", "model.layers=1"]
+SHORT = [
+    "--set",
+    "training.epochs=1",
+    "--set",
+    "model.hidden_dim=16",
+    "--set",
+    "model.ffn_dim=16",
+    "--set",
+    "model.num_layers=1",
+]
 
 
 def test_the_demo_trains_ranks_asks_and_draws_and_can_be_repeated(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_train(nary: Nary, facts: Path, tmp_path: Path) -> None:
     assert found.code == 0, found.err
     assert f"Next: nary evaluate {folder}" in found.out
     assert "no recipe for this data: that of gran/nobel" in found.err
-    assert "steps; more epochs or a smaller training.batch" in found.err
+    assert "steps; more epochs or a smaller training.batch_size" in found.err
     assert (folder / "curves.png").read_bytes()[:4] == b"\x89PNG"
     assert "seed = 3\n" in (folder / "recipe.toml").read_text()
 
@@ -115,7 +115,7 @@ def test_train_mistakes(
 
 
 def test_a_diverging_training_exits_with_1(nary: Nary, facts: Path, tmp_path: Path) -> None:
-    found = nary("train", facts, "--out", tmp_path / "run", *options(training__rate=1e30), "--json")
+    found = nary("train", facts, "--out", tmp_path / "run", *options(training__learning_rate=1e30), "--json")
     assert found.code == 1
     assert found.error["kind"] == "training"
 
@@ -286,7 +286,7 @@ def test_one_model(nary: Nary) -> None:
     assert found["positions"] == ["attribute", "object", "relation", "subject", "value"]
     assert found["settings"] == choose("nobel").model_dump()["model"]
     names = load("nobel").vocabulary
-    d, f, layers = (found["settings"][key] for key in ("width", "inner", "layers"))
+    d, f, layers = (found["settings"][key] for key in ("hidden_dim", "ffn_dim", "num_layers"))
     nodes = len(names.entities) + len(names.relations)
     layer = 4 * (d * d + d) + (d * f + f) + (f * d + d) + 4 * d
     head = d * d + d + 2 * d
@@ -348,7 +348,7 @@ def test_a_record_is_not_replaced_by_one_of_another_protocol_or_recipe(
     assert nary("evaluate", trained, "--record", tmp_path, "--candidates", "seen", "--label", "seen").code == 0
     assert len(list(tmp_path.glob("*/*.json"))) == 2
     deeper = tmp_path / "other"
-    small_run(deeper, model__layers=2)
+    small_run(deeper, model__num_layers=2)
     found = nary("evaluate", deeper, "--record", tmp_path, "--json")
     assert found.code == 2
     assert "holds a result with other settings" in found.error["message"]

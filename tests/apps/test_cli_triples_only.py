@@ -20,7 +20,7 @@ FACTS = """\
 @pytest.fixture
 def run(nary: Nary, tmp_path: Path) -> Path:
     (tmp_path / "facts.jsonl").write_text(FACTS)
-    settings = options(data__qualifiers="false", training__batch=8)
+    settings = options(data__qualifiers="false", training__batch_size=8)
     found = nary("train", tmp_path / "facts.jsonl", *settings, "--out", tmp_path / "run")
     assert found.code == 0
     assert "note: Qualifiers are left out. Distinct triples: " in found.err

@@ -51,7 +51,7 @@ def test_a_table_of_two_runs(nary: Nary, folder: Path) -> None:
 
 
 def test_how_long_each_took_to_an_mrr(nary: Nary, folder: Path, tmp_path: Path) -> None:
-    run = small_run(tmp_path / "validated", "gran", small_data(), training__validate_every=1)
+    run = small_run(tmp_path / "validated", "gran", small_data(), training__eval_every=1)
     run.keep(run.evaluate("test"))
     records = [json.loads(line) for line in (tmp_path / "validated" / "metrics.jsonl").read_text().splitlines()]
     validations = [record for record in records if "valid_mrr" in record]
@@ -78,7 +78,7 @@ def test_everything_as_json(nary: Nary, folder: Path) -> None:
     assert (floor["parameters"], floor["seconds"], floor["recipe"]) == (
         0,
         None,
-        "defaults, epochs=4, batch=32, rate=0.01",
+        "defaults, epochs=4, batch_size=32, learning_rate=0.01",
     )
     assert gran["metrics"]["entity"]["mrr"] == mrr(folder, "gran")
     best = max(runs, key=lambda name: mrr(folder, name))
@@ -181,7 +181,9 @@ def test_reports_by_another_protocol(nary: Nary, tmp_path: Path) -> None:
     assert warning == [f"Other rules, candidates: {values[first]}; {values[second]}."]
 
 
-def test_other_facts_under_the_same_name_and_other_splits_learnt_from(nary: Nary, folder: Path, tmp_path: Path) -> None:
+def test_other_facts_under_the_same_name_and_other_splits_learned_from(
+    nary: Nary, folder: Path, tmp_path: Path
+) -> None:
     run = small_run(tmp_path / "run", "frequency", small_data(80), data__train_on=["train", "valid"])
     run.keep(run.evaluate("test"))
     warnings = nary("compare", folder / "floor", tmp_path / "run", "--json").json["warnings"]
@@ -228,12 +230,12 @@ def test_a_recipe_in_a_few_words() -> None:
     assert recipe_label(choose("mine", recipe="gran/nobel")) == "gran/nobel"
     changed = {
         "training.epochs": 3,
-        "training.batch": 7,
-        "model.width": 8,
-        "model.layers": 1,
+        "training.batch_size": 7,
+        "model.hidden_dim": 8,
+        "model.num_layers": 1,
         "data.train_on": ["valid"],
     }
     assert (
         recipe_label(choose("nobel", overrides=changed))
-        == "gran/nobel, train_on=valid, layers=1, width=8, 2 more changes"
+        == "gran/nobel, train_on=valid, num_layers=1, hidden_dim=8, 2 more changes"
     )

@@ -48,7 +48,7 @@ def test_edges_of_different_types_look_different() -> None:
     looks = [(path.get("stroke"), path.get("stroke-dasharray")) for path in root.iter(f"{SVG}path")]
     edges, legend = looks[:8], looks[8:]
     assert len(set(legend)) == 4
-    assert len({dash for _, dash in legend}) == 4  # told apart without colours, too
+    assert len({dash for _, dash in legend}) == 4  # told apart without colors, too
     assert edges == [legend[0], legend[1], *[legend[2]] * 3, *[legend[3]] * 3]
 
 

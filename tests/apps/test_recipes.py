@@ -25,7 +25,7 @@ def test_a_recipe_is_shown_with_every_key(nary: Nary, name: str) -> None:
         f"{table}.{key}": value for table, settings in tables.items() for key, value in settings.items()
     }
     assert found["training.precision"]["may be"] == "auto, fp32, bf16"
-    assert found["data.valid_share"]["may be"] == "number"
+    assert found["data.valid_fraction"]["may be"] == "number"
     assert found["evaluation.ties"]["meaning"].startswith("Which rank an answer gets")
 
 

@@ -142,12 +142,12 @@ def test_other_protocols_have_other_letters(folder: Path) -> None:
     assert "- B: filter none." in page
 
 
-def test_what_was_learnt_from_is_told_by_the_letter(folder: Path) -> None:
+def test_what_was_learned_from_is_told_by_the_letter(folder: Path) -> None:
     result(folder, "gran-hete", 0.82, trained_on=["train", "valid"])
     result(folder, "ram", 0.70)
     page = results_page(folder)
     assert (line_of(page, "`gran/jf17k-4`")[10], line_of(page, "`ram/jf17k-4`")[10]) == ("A", "B")
-    assert "filter_splits train test. Learnt from train and valid." in page
+    assert "filter_splits train test. Learned from train and valid." in page
 
 
 def test_what_was_not_ranked_on_test_is_no_result(folder: Path) -> None:
@@ -158,28 +158,28 @@ def test_what_was_not_ranked_on_test_is_no_result(folder: Path) -> None:
 
 def test_settings_changed_one_at_a_time_stand_beside_the_whole_recipe(folder: Path) -> None:
     tables = find_row("gran/jf17k-4").recipe.as_tables()
-    deeper = {**tables, "model": {**tables["model"], "layers": 24}}
+    deeper = {**tables, "model": {**tables["model"], "num_layers": 24}}
     again = {**deeper, "training": {**tables["training"], "seed": 1}}
     result(folder, "gran-hete-tried", 0.60, split="valid", recipe=tables)
-    result(folder, "gran-hete-tried,model.layers=24", 0.62, split="valid", recipe=deeper)
-    result(folder, "gran-hete-tried,model.layers=24", 0.63, split="valid", recipe=again, seed=1)
+    result(folder, "gran-hete-tried,model.num_layers=24", 0.62, split="valid", recipe=deeper)
+    result(folder, "gran-hete-tried,model.num_layers=24", 0.63, split="valid", recipe=again, seed=1)
     result(folder, "getd-tried,training.epochs=3", 0.50, split="valid")  # changed from what?
     _, page = results_page(folder).split("### jf17k-4, gran, 160 epochs")
-    assert line_of(page, "`layers = 24`")[1:5] == ["0.625 ± 0.007", "0.575 ± 0.007", "0.675 ± 0.007", "+0.025"]
+    assert line_of(page, "`num_layers = 24`")[1:5] == ["0.625 ± 0.007", "0.575 ± 0.007", "0.675 ± 0.007", "+0.025"]
     assert line_of(page, "**nothing**")[1:5] == ["0.600", "0.550", "0.650", ""]
-    assert page.index("`layers = 24`") < page.index("**nothing**")
+    assert page.index("`num_layers = 24`") < page.index("**nothing**")
     assert "epochs = 3" not in page
 
 
 def test_a_setting_that_is_younger_than_a_result_is_none_that_was_changed(folder: Path) -> None:
     tables = find_row("gran/jf17k-4").recipe.as_tables()
-    older = {key: value for key, value in tables["training"].items() if key != "entity_rate"}
+    older = {key: value for key, value in tables["training"].items() if key != "entity_lr_scale"}
     result(folder, "gran-hete-tried", 0.60, split="valid", recipe={**tables, "training": older})
-    deeper = {**tables, "model": {**tables["model"], "layers": 24}}
-    result(folder, "gran-hete-tried,model.layers=24", 0.62, split="valid", recipe=deeper)
+    deeper = {**tables, "model": {**tables["model"], "num_layers": 24}}
+    result(folder, "gran-hete-tried,model.num_layers=24", 0.62, split="valid", recipe=deeper)
     page = results_page(folder)
-    assert line_of(page, "`layers = 24`")[4] == "+0.020"
-    assert "entity_rate" not in page
+    assert line_of(page, "`num_layers = 24`")[4] == "+0.020"
+    assert "entity_lr_scale" not in page
 
 
 def test_results_with_other_settings_than_the_recipe_are_marked_and_not_mixed_with_others(folder: Path) -> None:

@@ -18,9 +18,9 @@ def test_similar(nary: Nary, run: Run) -> None:
     name = run.dataset.vocabulary.entities[0]
     found = nary("similar", run.folder, name.upper(), "-k", 3, "--json").json
     assert found == run.similar(name, k=3).as_dict()
-    assert (found["name"], found["kind"], len(found["neighbours"])) == (name, "entity", 3)
+    assert (found["name"], found["kind"], len(found["neighbors"])) == (name, "entity", 3)
     shown = nary("similar", run.folder, name, "-k", 3).out
-    assert all(one["label"] in shown for one in found["neighbours"])
+    assert all(one["label"] in shown for one in found["neighbors"])
 
 
 def test_relations(nary: Nary, run: Run) -> None:

@@ -43,7 +43,7 @@ class ModelContract:
     order_free: ClassVar[bool] = True
     """Whether the order of qualifiers changes nothing."""
     learns: ClassVar[dict[str, Any] | None] = None
-    """Recipe keys with which twenty facts are learnt by heart; None: the model cannot."""
+    """Recipe keys with which twenty facts are learned by heart; None: the model cannot."""
     objective: ClassVar[str] = "softmax"
     """What it can be trained with."""
 
@@ -121,7 +121,7 @@ class ModelContract:
             assert parameter.grad.abs().max() > 0, name
 
     def test_the_vectors_of_entities_go_by_that_name(self, model: Model) -> None:
-        """``training.entity_rate`` finds them by it."""
+        """``training.entity_lr_scale`` finds them by it."""
         if not list(model.parameters()):
             pytest.skip("the model has no parameters")
         own = [own for name, own in model.named_parameters() if name.rpartition(".")[2].startswith("entity")]
@@ -139,7 +139,7 @@ class ModelContract:
             batch = asking(data.train, kind)
             assert torch.equal(again.eval().score(batch, kind), model.score(batch, kind))
 
-    def test_twenty_facts_are_learnt_by_heart(self, tmp_path: Path) -> None:
+    def test_twenty_facts_are_learned_by_heart(self, tmp_path: Path) -> None:
         if self.learns is None:
             pytest.skip("the model cannot")
         data = small_data(25)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nary.data.catalogue import cache
+from nary.data.catalog import cache
 from nary.data.dataset import Dataset
 from nary.facts import Fact, FactTable, Vocabulary
 

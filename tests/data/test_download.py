@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from nary.data.catalogue import Entry, FactFile, File, Variant
-from nary.data.catalogue import download as downloading
-from nary.data.catalogue.locate import cache_home, locate
+from nary.data.catalog import Entry, FactFile, File, Variant
+from nary.data.catalog import download as downloading
+from nary.data.catalog.locate import cache_home, locate
 from nary.errors import DatasetError, OutputError
 
 CONTENT = b"".join(b"likes\tperson %d\ttea\n" % i for i in range(5000))
@@ -87,7 +87,7 @@ def teas(*addresses: str, sha256: str = SHA) -> Entry:
         name="teas",
         description="",
         sources=(),
-        licence="",
+        license="",
         citation="",
         variants=(unpublished, Variant(files=files)),
     )
@@ -185,14 +185,14 @@ def test_a_cache_that_cannot_be_written(server: Server, monkeypatch: pytest.Monk
 
 PROCESS = """
 import sys
-from nary.data.catalogue import Entry, FactFile, Variant
-from nary.data.catalogue.locate import locate
+from nary.data.catalog import Entry, FactFile, Variant
+from nary.data.catalog.locate import locate
 
 files = tuple(
     FactFile(path=f"{i}.txt", split="train", format="tuples", sha256=sys.argv[1], address=address)
     for i, address in enumerate(sys.argv[2:])
 )
-entry = Entry(name="teas", description="", sources=(), licence="", citation="", variants=(Variant(files=files),))
+entry = Entry(name="teas", description="", sources=(), license="", citation="", variants=(Variant(files=files),))
 print(len(locate(entry).checksums()))
 """
 

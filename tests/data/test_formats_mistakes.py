@@ -81,7 +81,7 @@ def test_hints_name_the_other_format() -> None:
         assert f"--format {other}" in error.value.hint
 
 
-def test_a_misspelt_key_gets_the_nearest() -> None:
+def test_a_misspelled_key_gets_the_nearest() -> None:
     with pytest.raises(LineError) as error:
         LINE_FORMATS["jsonl"]().parse(JSON + '"qualifers": []}')
     assert error.value.hint == "Did you mean qualifiers?"

@@ -1,4 +1,4 @@
-"""Datasets from the catalogue's files, and what DATA may mean."""
+"""Datasets from the catalog's files, and what DATA may mean."""
 
 import shutil
 from pathlib import Path
@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from runs.small import dataset_of
 
-from nary.data import catalogue
-from nary.data.catalogue import Entry, FactFile, File, Variant
-from nary.data.catalogue.locate import cache_home
+from nary.data import catalog
+from nary.data.catalog import Entry, FactFile, File, Variant
+from nary.data.catalog.locate import cache_home
 from nary.data.load import load, load_entry, resolve, with_valid
 from nary.errors import DataError, DatasetError
 from nary.facts import Fact
@@ -31,7 +31,7 @@ def teas(*files: FactFile, complete: bool = True) -> Entry:
         name="teas",
         description="",
         sources=(),
-        licence="",
+        license="",
         citation="",
         notes=("They are hot.",),
         labels=File(path="../names.tsv"),
@@ -164,7 +164,7 @@ def test_an_unknown_name(home: Path) -> None:
 
 def test_valid_share_is_for_datasets_without_valid() -> None:
     with pytest.raises(DatasetError, match="valid split of its own"):
-        load("nobel", valid_share=0.2)
+        load("nobel", valid_fraction=0.2)
 
 
 def test_where_no_fact_can_be_held_out_there_is_no_valid() -> None:
@@ -221,7 +221,7 @@ TABLE_1 = ("jf17k", "jf17k-3", "jf17k-4", "wikipeople-", "wikipeople-3", "wikipe
 @pytest.mark.benchmark_data
 @pytest.mark.parametrize("name", MEASURED)
 def test_counts_of_the_benchmarks(benchmark_data: Path, name: str) -> None:
-    from nary.data.catalogue.describe import describe
+    from nary.data.catalog.describe import describe
 
     splits, higher_arity, entities, relations, (lowest, highest) = MEASURED[name]
     found = describe(name)
@@ -232,7 +232,7 @@ def test_counts_of_the_benchmarks(benchmark_data: Path, name: str) -> None:
     assert (min(arities), max(arities)) == (lowest, highest)
     assert found["complete"] == (name != "wikipeople")
     assert all(file["verified"] for file in found["files"])
-    counted = catalogue.entry(name).counted
+    counted = catalog.entry(name).counted
     if counted is not None:
         assert (counted.facts, counted.higher_arity) == (splits, higher_arity)
         assert (counted.entities, counted.relations) == (entities, relations)
@@ -245,7 +245,7 @@ def test_counts_of_the_benchmarks(benchmark_data: Path, name: str) -> None:
 
 @pytest.mark.benchmark_data
 def test_differences_from_what_was_published_are_explained(benchmark_data: Path) -> None:
-    from nary.data.catalogue.describe import describe
+    from nary.data.catalog.describe import describe
 
     for name in ("wikipeople", "wd50k", "wd50k_100", "fb-auto"):
         found = describe(name)["differences"]
@@ -262,7 +262,7 @@ def test_arities_of_jf17k_split_by_split(benchmark_data: Path) -> None:
 
 @pytest.mark.benchmark_data
 def test_a_valid_split_for_jf17k(benchmark_data: Path) -> None:
-    dataset = load("jf17k", valid_share=0.2)
+    dataset = load("jf17k", valid_fraction=0.2)
     assert list(dataset.splits) == ["train", "valid", "test"]
     assert len(dataset.valid) == 15_276  # 0.2 * 76,379 = 15,275.8
     assert len(dataset.train) == 76_379 - 15_276

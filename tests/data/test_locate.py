@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from nary.data.catalogue import Entry, FactFile, File, Variant
-from nary.data.catalogue.checksums import git_blob, sha256
-from nary.data.catalogue.locate import cache_home, find, folders, locate
+from nary.data.catalog import Entry, FactFile, File, Variant
+from nary.data.catalog.checksums import git_blob, sha256
+from nary.data.catalog.locate import cache_home, find, folders, locate
 from nary.errors import DatasetError
 
 CONTENT = b"likes\tAda\ttea\n"
@@ -20,7 +20,7 @@ def fact_file(path: str, sha256: str | None = SHA, address: str | None = None) -
 
 def made_of(*variants: Variant, labels: File | None = None) -> Entry:
     return Entry(
-        name="teas", description="", sources=(), licence="", citation="", variants=tuple(variants), labels=labels
+        name="teas", description="", sources=(), license="", citation="", variants=tuple(variants), labels=labels
     )
 
 
@@ -78,7 +78,7 @@ def test_a_later_variant_where_the_first_lacks_a_file(home: Path) -> None:
     assert found.checksums() == [SHA, SHA]
 
 
-def test_a_neighbours_file_is_found_beside_a_linked_folder(home: Path, tmp_path: Path) -> None:
+def test_a_neighbors_file_is_found_beside_a_linked_folder(home: Path, tmp_path: Path) -> None:
     put(tmp_path / "elsewhere/a.txt", home / "other/c.txt")
     (home / "teas").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
     assert locate(TEAS).variant == PARTIAL

@@ -81,7 +81,7 @@ def test_every_laureate_s_fact_names_all_the_others(all_facts: list[Fact]) -> No
             assert Counter(values(fact, "together with")) == Counter(laureates - {fact.subject}), prize
 
 
-def test_who_was_honoured_more_than_once(all_facts: list[Fact]) -> None:
+def test_who_was_honored_more_than_once(all_facts: list[Fact]) -> None:
     times = defaultdict(list)
     for (prize, year), own in awards(all_facts).items():
         for fact in own:

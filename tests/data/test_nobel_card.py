@@ -86,8 +86,8 @@ def test_the_card_gives_the_sums(card: str, nobel: Dataset, all_facts: list[Fact
         f"attributes). {sum(fact.arity > 2 for fact in all_facts)} facts have qualifiers."
     ) in text
     people = [row for row in table if row.kind in ("m", "f")]
-    organisations = [row for row in table if row.kind == "org"]
-    assert f"they are {len(people)} people and {len(organisations)} organisations" in text
+    organizations = [row for row in table if row.kind == "org"]
+    assert f"they are {len(people)} people and {len(organizations)} organizations" in text
     assert f"{sum(not row.birthplace for row in people)} people have no birthplace" in text
 
 

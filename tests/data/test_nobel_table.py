@@ -68,7 +68,7 @@ def test_cells_hold_what_their_column_promises(table: list[Row]) -> None:
         assert not row.affiliation or row.category not in ("Literature", "Peace"), row
 
 
-def test_organisations_have_no_life_of_a_person(table: list[Row]) -> None:
+def test_organizations_have_no_life_of_a_person(table: list[Row]) -> None:
     for row in table:
         if row.kind == "org":
             assert row.category == "Peace"
@@ -94,7 +94,7 @@ def test_the_table_is_in_order_and_has_no_row_twice(table: list[Row]) -> None:
     assert len({(row.year, row.category, row.laureate) for row in table}) == len(table)
 
 
-def test_prizes_rows_people_and_organisations_are_complete(table: list[Row]) -> None:
+def test_prizes_rows_people_and_organizations_are_complete(table: list[Row]) -> None:
     prizes = Counter(category for _, category in {(row.year, row.category) for row in table})
     laureates = Counter(row.category for row in table)
     assert {category: (prizes[category], laureates[category]) for category in PRIZES} == PRIZE_COUNTS
@@ -119,7 +119,7 @@ def test_a_town_lies_in_one_country(table: list[Row]) -> None:
 
 def test_no_name_stands_for_things_of_two_kinds(table: list[Row]) -> None:
     kinds: dict[str, set[str]] = {
-        "person or organisation": {row.laureate for row in table} | {name for row in table for _, name in row.family},
+        "person or organization": {row.laureate for row in table} | {name for row in table for _, name in row.family},
         "year": {year for row in table for year in (row.year, row.born) if year},
         "share": {row.share for row in table},
         "town": {row.birthplace for row in table if row.birthplace},

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nary.data.catalogue.restore import restore
+from nary.data.catalog.restore import restore
 from nary.data.dataset import Dataset
 from nary.errors import DatasetError
 from nary.facts import Fact, FactTable, Vocabulary

@@ -21,7 +21,7 @@ class Memory(Model):
     """Scores a candidate by the logarithm of how many facts, that agree with all known elements, have it."""
 
     name = "memory"
-    hides = True
+    supports_multiple_masks = True
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()

@@ -36,7 +36,7 @@ def test_it_says_what_the_folder_holds(run: Run, tmp_path: Path) -> None:
     assert f"{sum(parameter.numel() for parameter in run.model.parameters()):,} parameters" in text
     assert "It learned from train, by this recipe:" in text
     assert "\n    seed = 7\n" in text
-    assert "licence of the data is not known" in text
+    assert "license of the data is not known" in text
     assert "Nothing has been evaluated yet" in text
     assert text.count("\n## ") == 5
 
@@ -76,7 +76,7 @@ def test_a_model_without_a_recipe(run: Run, tmp_path: Path) -> None:
     Run(run.dataset, run.model, run.settings).save(tmp_path / "model")
     text = card_of(tmp_path / "model")
     assert "How it was trained is not recorded" in text
-    assert "\n    layers = 1\n" in text
+    assert "\n    num_layers = 1\n" in text
     assert load_run(tmp_path / "model").recipe is None
 
 
@@ -99,7 +99,7 @@ def test_labels_are_shown_instead_of_names_and_long_ones_are_cut(tmp_path: Path)
     data = small_data()
     labels = {name: f"label of {name} {'x' * 1000}" for name in data.vocabulary.relations}
     names = Vocabulary(data.vocabulary.entities, data.vocabulary.relations, labels)
-    small_run(tmp_path / "run", "frequency", Dataset("labelled", names, data.splits))
+    small_run(tmp_path / "run", "frequency", Dataset("labeled", names, data.splits))
     assert re.search(r"\| label of relation 0\d x{50,70}… \| \d+ \|", card_of(tmp_path / "run" / "model"))
 
 

@@ -78,7 +78,7 @@ def test_known_completions_are_hidden_or_alone() -> None:
 
 
 def test_a_model_that_cannot_hide_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Memory, "hides", False)
+    monkeypatch.setattr(Memory, "supports_multiple_masks", False)
     with pytest.raises(SettingError, match="memory cannot answer when several") as caught:
         remembering(DATA).complete(Query(GAP, "likes", GAP))
     assert "Leave one gap" in str(caught.value.hint)

@@ -28,7 +28,7 @@ DATA = dataset_of(train=TRAIN)
 
 @pytest.fixture(scope="module")
 def gran(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return small_run(tmp_path_factory.mktemp("gran") / "run", dataset=small_data(200), model__layers=2)
+    return small_run(tmp_path_factory.mktemp("gran") / "run", dataset=small_data(200), model__num_layers=2)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_supporting_facts_are_the_nearest_questions_for_the_role(gran: Run, fact
     known = [one for one in gran.dataset.train.facts(gran.dataset.vocabulary) if one != fact]
     questions = [asker.question(one, OBJECT) for one in [fact, *known]]
     with torch.inference_mode():
-        vectors = torch.cat([gran.model.query(batch_of([question])) for question in questions])
+        vectors = torch.cat([gran.model.encode(batch_of([question])) for question in questions])
     cosines = torch.nn.functional.cosine_similarity(vectors[:1], vectors[1:], dim=-1)
     nearest = dict(zip(map(str, known), cosines.tolist(), strict=True))
     similarities = [one.similarity for one in found.supporting]

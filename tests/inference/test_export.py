@@ -48,7 +48,7 @@ def data() -> Dataset:
 
 @pytest.fixture(scope="module")
 def model(data: Dataset) -> Model:
-    return model_of(data, layers=2)
+    return model_of(data, num_layers=2)
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_names_stand_in_the_order_of_the_vectors(programs: Path, model: Model, d
     assert [label for _, label, _, _ in rows[:2]] == [names.entities[0], r"tab\there\\ and\nthere"]
     assert rows_of(programs / "scores.onnx.names.tsv") == [header, *rows]
     vectors = np.load(tmp_path / "vectors.npy")
-    tables = [model.table(kind)[0].detach().numpy() for kind in ("entity", "relation")]
+    tables = [model.candidates(kind)[0].detach().numpy() for kind in ("entity", "relation")]
     assert np.array_equal(vectors, np.concatenate(tables))
 
 
@@ -218,8 +218,14 @@ def test_a_model_without_vectors_says_so(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {"embeddings": "position", "extra_edges": True, "norm": "pre", "tied": False, "edge_bias": "per-layer"},
-        {"embeddings": "role", "edge_bias": "per-head", "edge_bias_on": "value", "head": "equation"},
+        {
+            "role_embeddings": "position",
+            "pair_edges": True,
+            "norm": "pre",
+            "tie_embeddings": False,
+            "edge_bias": "per-layer",
+        },
+        {"role_embeddings": "role", "edge_bias": "per-head", "edge_bias_on": "value", "head": "equation"},
     ],
     ids=["one half", "the other half"],
 )

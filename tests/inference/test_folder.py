@@ -137,9 +137,12 @@ def test_files_of_another_kind_are_refused(saved: Path, name: str) -> None:
         ({"model": {"name": "grannn"}}, "unknown model 'grannn'"),
         ({"model": {"name": ["gran"]}}, "unknown model"),
         ({"model": {"name": "gran", "layer": 2}}, r"unknown key model\.layer"),
-        ({"model": {"name": "gran", "layers": "1"}}, r"model\.layers is '1'"),
-        ({"model": {"name": "gran", "layers": 1, "width": 15, "heads": 2, "inner": 16}}, "2 heads cannot share"),
-        ({"model": {"name": "gran", "layers": 1, "width": 8, "heads": 2, "inner": 16}}, "is of shape"),
+        ({"model": {"name": "gran", "num_layers": "1"}}, r"model\.num_layers is '1'"),
+        (
+            {"model": {"name": "gran", "num_layers": 1, "hidden_dim": 15, "num_heads": 2, "ffn_dim": 16}},
+            "2 heads cannot share",
+        ),
+        ({"model": {"name": "gran", "num_layers": 1, "hidden_dim": 8, "num_heads": 2, "ffn_dim": 16}}, "is of shape"),
         ({"model": {"name": "frequency"}}, "is missing, or not part of this model"),
         ({"model": "gran"}, "model is missing or of the wrong kind"),
         ({"sizes": {"entities": 20}}, "damaged"),
@@ -154,7 +157,7 @@ def test_a_description_that_is_not_right(saved: Path, changed: dict[str, object]
     assert str(saved) in str(refused(saved, message).file)
 
 
-@pytest.mark.parametrize("key", ["layers", "width", "inner", "heads"])
+@pytest.mark.parametrize("key", ["num_layers", "hidden_dim", "ffn_dim", "num_heads"])
 def test_no_model_is_built_that_is_larger_than_its_weights(saved: Path, key: str) -> None:
     path = saved / "config.json"
     config = orjson.loads(path.read_bytes())
@@ -251,7 +254,7 @@ def test_what_was_evaluated_is_kept(trained: Run, saved: Path, tmp_path: Path) -
 
 
 def test_training_keeps_what_it_validated_at_the_end(tmp_path: Path) -> None:
-    run = small_run(tmp_path / "run", training__validate_every=1, training__epochs=3)
+    run = small_run(tmp_path / "run", training__eval_every=1, training__epochs=3)
     kept = load_run(tmp_path / "run").reports
     assert [report.split for report in kept] == ["valid"]
     assert kept[0].metrics == run.evaluate("valid").metrics

@@ -66,13 +66,13 @@ def test_find_takes_entities_first_unless_told() -> None:
         both.find("x", "thing")  # type: ignore[arg-type]
 
 
-def test_facts_and_queries_are_resolved_and_labelled() -> None:
+def test_facts_and_queries_are_resolved_and_labeled() -> None:
     fact = NAMES.resolve(Fact("ada", "LIKES", "Ben", [("Since", "Q5")]))
     assert fact == Fact("Q1", "P1", "Q2", [("since", "Q5")])
     query = NAMES.resolve(Query("ada", GAP, "Ben"))
     assert query == Query("Q1", GAP, "Q2")
-    assert NAMES.labelled(fact) == "Ada | likes | Ben | since: Cy"
-    assert NAMES.labelled(query) == "Ada | ? | Ben"
+    assert NAMES.labeled(fact) == "Ada | likes | Ben | since: Cy"
+    assert NAMES.labeled(query) == "Ada | ? | Ben"
 
 
 def test_search() -> None:

@@ -4,12 +4,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nary.models.aligned import room_for_scores
+from nary.models.aligned import empty_aligned
 
 
 @given(st.integers(1, 5), st.integers(1, 100))
 def test_rows_start_at_lines_of_the_cache_and_do_not_overlap(queries: int, candidates: int) -> None:
-    room = room_for_scores(torch.zeros(queries, 2), candidates)
+    room = empty_aligned(torch.zeros(queries, 2), candidates)
     assert room.shape == (queries, candidates)
     step, one = room.stride()
     assert one == 1
@@ -18,4 +18,4 @@ def test_rows_start_at_lines_of_the_cache_and_do_not_overlap(queries: int, candi
 
 
 def test_it_has_the_type_of_the_queries() -> None:
-    assert room_for_scores(torch.zeros(1, 2, dtype=torch.bfloat16), 3).dtype == torch.bfloat16
+    assert empty_aligned(torch.zeros(1, 2, dtype=torch.bfloat16), 3).dtype == torch.bfloat16

@@ -2,17 +2,17 @@
 
 from contracts.model import ModelContract
 
-_SMALL = {"layers": 2, "heads": 2, "width": 16, "inner": 16, "dropout": 0.1}
+_SMALL = {"num_layers": 2, "num_heads": 2, "hidden_dim": 16, "ffn_dim": 16, "dropout": 0.1}
 _BY_HEART = {
-    "model__layers": 1,
-    "model__heads": 4,
-    "model__width": 32,
-    "model__inner": 64,
+    "model__num_layers": 1,
+    "model__num_heads": 4,
+    "model__hidden_dim": 32,
+    "model__ffn_dim": 64,
     "model__dropout": 0.0,
     "training__epochs": 200,
-    "training__batch": 64,
-    "training__rate": 0.01,
-    "training__decay": 0.0,
+    "training__batch_size": 64,
+    "training__learning_rate": 0.01,
+    "training__weight_decay": 0.0,
 }
 
 
@@ -23,11 +23,11 @@ class TestGran(ModelContract):
 
 
 _OPTIONS = {
-    "embeddings": "position",
+    "role_embeddings": "position",
     "edge_bias": "per-layer",
-    "extra_edges": True,
+    "pair_edges": True,
     "norm": "pre",
-    "tied": False,
+    "tie_embeddings": False,
     "head": "equation",
 }
 

@@ -19,7 +19,7 @@ from nary.training.objective import masked_loss
 from nary.training.settings import TrainingSettings
 
 SIZES = Sizes(entities=40, relations=12, max_arity=9)
-SMALL = {"layers": 3, "heads": 4, "width": 32, "inner": 48, "dropout": 0.0}
+SMALL = {"num_layers": 3, "num_heads": 4, "hidden_dim": 32, "ffn_dim": 48, "dropout": 0.0}
 
 
 def make(**settings: object) -> Gran:
@@ -58,10 +58,10 @@ def reference_of(model: Gran) -> ReferenceGran:
         SIZES.entities,
         SIZES.relations,
         SIZES.max_arity,
-        settings.layers,
-        settings.heads,
-        settings.width,
-        settings.inner,
+        settings.num_layers,
+        settings.num_heads,
+        settings.hidden_dim,
+        settings.ffn_dim,
         0.0,
         settings.variant,
         settings.head,
@@ -159,14 +159,14 @@ def test_a_mixed_batch_gives_what_its_facts_give_alone() -> None:
     model = make()
     groups = [all_positions(qualifiers) for qualifiers in (0, 1, 3)]
     with torch.inference_mode():
-        together = model.query(batch_of(*groups))
-        alone = torch.cat([model.query(batch_of(group)) for group in groups])
+        together = model.encode(batch_of(*groups))
+        alone = torch.cat([model.encode(batch_of(group)) for group in groups])
     torch.testing.assert_close(together, alone, atol=1e-6, rtol=1e-6)
 
 
 def query_of(model: Gran, row: list[int], column: int) -> Tensor:
     with torch.inference_mode():
-        return model.query(batch_of((np.array([row]), np.array([column]))))
+        return model.encode(batch_of((np.array([row]), np.array([column]))))
 
 
 def test_hete_does_not_see_the_order_of_qualifiers() -> None:
@@ -204,16 +204,16 @@ def test_the_masked_element_is_not_looked_at(variant: str) -> None:
 
 
 OPTIONS: list[dict[str, object]] = [
-    {"embeddings": "role"},
-    {"embeddings": "position"},
+    {"role_embeddings": "role"},
+    {"role_embeddings": "position"},
     {"edge_bias": "per-head"},
     {"edge_bias": "per-layer"},
     {"edge_bias_on": "key"},
     {"edge_bias_on": "value"},
     {"edge_bias_on": "none"},
-    {"extra_edges": True},
+    {"pair_edges": True},
     {"norm": "pre"},
-    {"tied": False},
+    {"tie_embeddings": False},
     {"head": "equation"},
 ]
 
@@ -223,14 +223,14 @@ def test_every_option_changes_the_scores_and_reaches_all_its_parameters(option: 
     torch.manual_seed(1)
     plain, other = make(), make(**option)
     batch = batch_of(*(all_positions(qualifiers) for qualifiers in (0, 2)))
-    assert not torch.allclose(plain.query(batch), other.query(batch)) or option == {"tied": False}
+    assert not torch.allclose(plain.encode(batch), other.encode(batch)) or option == {"tie_embeddings": False}
     masked_loss(other, Lesson.of(batch), TrainingSettings()).backward()
     missing = [name for name, p in other.named_parameters() if p.grad is None or not p.grad.abs().sum()]
     assert not missing
 
 
 def test_role_embeddings_tell_homo_the_subject_from_the_object() -> None:
-    model = make(variant="homo", embeddings="role")
+    model = make(variant="homo", role_embeddings="role")
     assert not torch.allclose(query_of(model, [1, 0, 3], 1), query_of(model, [1, 3, 0], 2))
 
 
@@ -243,11 +243,11 @@ def test_a_key_bias_alone_is_the_reference_without_value_biases() -> None:
         assert both.edge_value is not None
         both.edge_value.zero_()
     batch = batch_of(all_positions(2))
-    torch.testing.assert_close(both.query(batch), key.query(batch), atol=1e-6, rtol=1e-6)
+    torch.testing.assert_close(both.encode(batch), key.encode(batch), atol=1e-6, rtol=1e-6)
 
 
 def test_position_embeddings_work_beyond_the_arities_of_training() -> None:
-    model = Gran(GranSettings(**SMALL, embeddings="position"), Sizes(40, 12, 3))  # type: ignore[arg-type]
+    model = Gran(GranSettings(**SMALL, role_embeddings="position"), Sizes(40, 12, 3))  # type: ignore[arg-type]
     assert query_of(model, [1, 2, 3, 4, 5, 6, 7], 2).shape == (1, 32)
 
 
@@ -265,7 +265,7 @@ def test_weights_start_as_published() -> None:
 
 def test_heads_must_share_the_width() -> None:
     with pytest.raises(SettingError, match="5 heads cannot share"):
-        Gran(GranSettings(width=32, heads=5), SIZES)
+        Gran(GranSettings(hidden_dim=32, num_heads=5), SIZES)
 
 
 def test_bfloat16_stays_close_to_float32() -> None:
@@ -287,8 +287,8 @@ def test_hidden_elements_are_not_looked_at() -> None:
     hidden[:, [1, 4]] = True
     other = np.where(hidden.numpy(), (ids + 1) % SIZES.relations, ids)
     groups = [Group(torch.from_numpy(one), torch.from_numpy(columns), hidden) for one in (ids, other)]
-    assert torch.equal(model.query(Batch(groups[:1])), model.query(Batch(groups[1:])))
-    assert not torch.allclose(model.query(Batch(groups[:1])), model.query(batch_of((ids, columns))))
+    assert torch.equal(model.encode(Batch(groups[:1])), model.encode(Batch(groups[1:])))
+    assert not torch.allclose(model.encode(Batch(groups[:1])), model.encode(batch_of((ids, columns))))
 
 
 def test_attention_weights_of_a_vertex_sum_to_one() -> None:

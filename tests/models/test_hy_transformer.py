@@ -16,16 +16,16 @@ SIZES = Sizes(entities=30, relations=7, max_arity=5)
 HEADS, WIDTH = 2, 8
 
 
-_SMALL = {"layers": 2, "heads": 2, "width": 16, "inner": 16}
+_SMALL = {"num_layers": 2, "num_heads": 2, "hidden_dim": 16, "ffn_dim": 16}
 _BY_HEART = {
-    "model__layers": 1,
-    "model__width": 32,
-    "model__inner": 64,
+    "model__num_layers": 1,
+    "model__hidden_dim": 32,
+    "model__ffn_dim": 64,
     "model__dropout": 0.0,
     "training__epochs": 100,
-    "training__batch": 64,
-    "training__rate": 0.02,
-    "training__decay": 0.0,
+    "training__batch_size": 64,
+    "training__learning_rate": 0.02,
+    "training__weight_decay": 0.0,
 }
 
 
@@ -47,7 +47,7 @@ class TestHyTransformerBySigmoid(ModelContract):
 def model() -> HyTransformer:
     """With weights large enough that every term matters."""
     torch.manual_seed(0)
-    made = HyTransformer(HyTransformerSettings(layers=2, heads=HEADS, width=WIDTH, inner=12), SIZES)
+    made = HyTransformer(HyTransformerSettings(num_layers=2, num_heads=HEADS, hidden_dim=WIDTH, ffn_dim=12), SIZES)
     with torch.no_grad():
         for parameter in made.parameters():
             parameter.copy_(torch.randn_like(parameter) * 0.4)
@@ -98,8 +98,8 @@ def linear(x: Tensor, weights: dict[str, Tensor], name: str) -> Tensor:
 
 
 def norm(x: Tensor, weights: dict[str, Tensor], name: str) -> Tensor:
-    centred = x - x.mean(-1, keepdim=True)
-    scaled = centred / (centred.square().mean(-1, keepdim=True) + 1e-12).sqrt()
+    centerd = x - x.mean(-1, keepdim=True)
+    scaled = centerd / (centerd.square().mean(-1, keepdim=True) + 1e-12).sqrt()
     return scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"]
 
 
@@ -126,21 +126,21 @@ def test_scores_are_those_of_a_plain_transformer(model: HyTransformer, qualifier
 def test_a_subject_is_an_object_of_the_inverse_relation(model: HyTransformer) -> None:
     forth = Batch([Group(torch.tensor([[3, 0, 5, 2, 9]]), torch.tensor([OBJECT]))])  # 0 3 ? with 2: 9
     back = Batch([Group(torch.tensor([[3, 5, 0, 2, 9]]), torch.tensor([SUBJECT]))])  # ? 3 0 with 2: 9
-    assert not torch.allclose(model.query(forth), model.query(back))
+    assert not torch.allclose(model.encode(forth), model.encode(back))
     with torch.no_grad():
         model.relation_embedding[SIZES.relations :] = model.relation_embedding[: SIZES.relations]
-    torch.testing.assert_close(model.query(forth), model.query(back))
+    torch.testing.assert_close(model.encode(forth), model.encode(back))
 
 
 def test_what_is_hidden_is_turned_round_too(model: HyTransformer) -> None:
     hidden = torch.zeros(1, 5, dtype=torch.bool)
     hidden[0, OBJECT] = True
     ids = torch.tensor([[3, 5, 0, 2, 9]])
-    asked = model.query(Batch([Group(ids, torch.tensor([SUBJECT]), hidden)]))
+    asked = model.encode(Batch([Group(ids, torch.tensor([SUBJECT]), hidden)]))
     other = ids.clone()
     other[0, OBJECT] = 17
-    assert torch.equal(model.query(Batch([Group(other, torch.tensor([SUBJECT]), hidden)])), asked)
-    assert not torch.allclose(model.query(Batch([Group(ids, torch.tensor([SUBJECT]))])), asked)
+    assert torch.equal(model.encode(Batch([Group(other, torch.tensor([SUBJECT]), hidden)])), asked)
+    assert not torch.allclose(model.encode(Batch([Group(ids, torch.tensor([SUBJECT]))])), asked)
 
 
 def test_attention_is_told_by_the_positions_of_the_fact(model: HyTransformer) -> None:
@@ -161,4 +161,4 @@ def test_it_has_no_parameters_for_edges(model: HyTransformer) -> None:
     names = {name for name, _ in model.named_parameters()}
     assert not {name for name in names if "edge" in name}
     assert model.relation_embedding.shape == (2 * SIZES.relations, WIDTH)
-    assert model.table("relation")[0].shape == (SIZES.relations, WIDTH)
+    assert model.candidates("relation")[0].shape == (SIZES.relations, WIDTH)

@@ -148,7 +148,7 @@ def edge_types(config: ReferenceConfig) -> Tensor:
 
 
 class Layer(nn.Module):
-    """Self-attention with edge biases, then a feed-forward network; each is added to its input and normalised."""
+    """Self-attention with edge biases, then a feed-forward network; each is added to its input and normalized."""
 
     def __init__(self, config: ReferenceConfig) -> None:
         super().__init__()

@@ -125,8 +125,8 @@ def test_initial_weights() -> None:
 
 
 def norm(x: Tensor, layer: nn.LayerNorm) -> Tensor:
-    centred = x - x.mean()
-    return centred / (centred.square().mean() + 1e-12).sqrt() * layer.weight + layer.bias
+    centerd = x - x.mean()
+    return centerd / (centerd.square().mean() + 1e-12).sqrt() * layer.weight + layer.bias
 
 
 def gelu(x: Tensor) -> Tensor:

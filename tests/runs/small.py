@@ -18,13 +18,13 @@ from nary.recipe import Recipe, recipe_from
 from nary.runs import Run, start_run, train_run
 
 SMALL: dict[str, Any] = {
-    "model.layers": 1,
-    "model.heads": 2,
-    "model.width": 16,
-    "model.inner": 16,
+    "model.num_layers": 1,
+    "model.num_heads": 2,
+    "model.hidden_dim": 16,
+    "model.ffn_dim": 16,
     "training.epochs": 4,
-    "training.batch": 32,
-    "training.rate": 0.01,
+    "training.batch_size": 32,
+    "training.learning_rate": 0.01,
     "training.precision": "fp32",
 }
 """A model that trains in a blink."""

@@ -20,7 +20,7 @@ from nary.training.loop import Listener, StepReport
 
 @pytest.fixture
 def data() -> Dataset:
-    return replace(small_data(), name="nobel")  # so that the catalogue knows it
+    return replace(small_data(), name="nobel")  # so that the catalog knows it
 
 
 @pytest.fixture

@@ -136,7 +136,7 @@ def test_when_all_checkpoints_are_damaged_it_says_so(two_checkpoints: Path) -> N
 def test_a_checkpoint_of_another_run_is_refused(two_checkpoints: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     data = small_data()
-    start_run(data, small_recipe(data, model__width=8), other)
+    start_run(data, small_recipe(data, model__hidden_dim=8), other)
     (two_checkpoints / "checkpoints").rename(other / "checkpoints")
     with pytest.raises(CheckpointError, match="not a checkpoint of this run"):
         train_run(resume_run(other))

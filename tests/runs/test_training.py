@@ -74,11 +74,11 @@ def test_a_log_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 
 def test_a_diverging_run_stops_and_keeps_its_last_good_checkpoint(tmp_path: Path) -> None:
     data = small_data()
-    run = start_run(data, small_recipe(data, training__rate=1e30, **_OFTEN), tmp_path / "run")
+    run = start_run(data, small_recipe(data, training__learning_rate=1e30, **_OFTEN), tmp_path / "run")
     with pytest.raises(TrainingError, match=r"loss is (nan|inf)|no longer finite") as caught:
         train_run(run)
     assert caught.value.exit_code == 1
-    assert "training.rate" in str(caught.value.hint)
+    assert "training.learning_rate" in str(caught.value.hint)
     assert all(tensor.isfinite().all() for tensor in load_file(newest(tmp_path / "run")).values())
     assert not (tmp_path / "run" / "model" / "model.safetensors").exists()
 
@@ -117,7 +117,7 @@ def scripted(run: Run, monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> 
 
 def test_patience_ends_a_run_and_the_best_weights_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = small_data()
-    recipe = small_recipe(data, training__epochs=9, training__validate_every=1, training__patience=2)
+    recipe = small_recipe(data, training__epochs=9, training__eval_every=1, training__patience=2)
     run = start_run(data, recipe, tmp_path / "run")
     at_best: dict[int, Any] = {}
     scripted(run, monkeypatch, [0.1, 0.3, 0.2, 0.3, 0.9])  # best after epoch 2; an equal score is not better
@@ -135,7 +135,7 @@ def test_patience_ends_a_run_and_the_best_weights_are_kept(tmp_path: Path, monke
 
 def test_resuming_between_validations_changes_nothing(tmp_path: Path) -> None:
     data = small_data()
-    settings: dict[str, Any] = {"training__epochs": 6, "training__validate_every": 1, "training__rate": 0.05}
+    settings: dict[str, Any] = {"training__epochs": 6, "training__eval_every": 1, "training__learning_rate": 0.05}
     small_run(tmp_path / "whole", dataset=data, **settings)
     run = start_run(data, small_recipe(data, **settings, **_OFTEN), tmp_path / "run")
 
@@ -162,7 +162,7 @@ def test_resuming_between_validations_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_the_best_weights_are_those_of_the_best_validation(tmp_path: Path) -> None:
-    run = small_run(tmp_path / "run", training__epochs=6, training__validate_every=2, training__rate=0.1)
+    run = small_run(tmp_path / "run", training__epochs=6, training__eval_every=2, training__learning_rate=0.1)
     scores = [record["valid_mrr"] for record in records(tmp_path / "run") if "valid_mrr" in record]
     assert len(scores) >= 3
     assert run.evaluate("valid").metrics["entity"]["mrr"] == pytest.approx(max(scores))
@@ -173,11 +173,11 @@ def test_the_best_weights_are_those_of_the_best_validation(tmp_path: Path) -> No
     ("changed", "message"),
     [
         ({"training__patience": 3}, r"training\.validate_every is 0"),
-        ({"training__validate_every": 1, "data__train_on": ["train", "valid"]}, "no valid split"),
-        ({"training__epochs": 1, "training__batch": 100_000}, "do not fill one batch of 100,000"),
+        ({"training__eval_every": 1, "data__train_on": ["train", "valid"]}, "no valid split"),
+        ({"training__epochs": 1, "training__batch_size": 100_000}, "do not fill one batch of 100,000"),
         ({"training__device": "abacus"}, r"training\.device is 'abacus'"),
-        ({"model__width": 15}, r"model\.width is 15"),
-        ({"data__valid_share": 0.2}, "has a valid split"),
+        ({"model__hidden_dim": 15}, r"model\.width is 15"),
+        ({"data__valid_fraction": 0.2}, "has a valid split"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
@@ -197,7 +197,7 @@ def test_a_split_to_learn_from_must_exist(tmp_path: Path) -> None:
 def test_valid_can_be_held_out(tmp_path: Path) -> None:
     whole = small_data()
     data = Dataset("toy", whole.vocabulary, {"train": whole.train, "test": whole.test})
-    run = small_run(tmp_path / "run", dataset=data, data__valid_share=0.1)
+    run = small_run(tmp_path / "run", dataset=data, data__valid_fraction=0.1)
     assert len(run.dataset.train) + len(run.dataset.valid) == len(whole.train)
     assert len(run.dataset.valid) > 0
 

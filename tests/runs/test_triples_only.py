@@ -24,7 +24,7 @@ TEST = [Fact("Ada", "won", "Medal", [("in", "1902")]), Fact("Ada", "won", "Medal
 def small(name: str, **changed: Any) -> dict[str, Any]:
     """Settings of a small model of that name."""
     entry = find(name)
-    sizes = {"layers": 1, "heads": 2, "width": 16, "inner": 16, "rank": 4}
+    sizes = {"num_layers": 1, "num_heads": 2, "hidden_dim": 16, "ffn_dim": 16, "rank": 4}
     model = {f"model__{key}": value for key, value in sizes.items() if key in entry.settings.model_fields}
     return {**model, "training__objective": entry.objectives[0], **changed}
 
@@ -41,7 +41,7 @@ def test_every_model_learns_from_triples(name: str, tmp_path: Path) -> None:
     assert report.notes[0].startswith("Qualifiers are left out")
 
 
-def test_equal_triples_are_learnt_from_once_and_asked_each(tmp_path: Path) -> None:
+def test_equal_triples_are_learned_from_once_and_asked_each(tmp_path: Path) -> None:
     run = small_run(tmp_path / "run", "frequency", dataset_of(train=TRAIN, test=TEST), data__qualifiers=False)
     ids = run.dataset.vocabulary.entity_ids
     counted = run.model.get_buffer("entity_overall")
@@ -54,7 +54,7 @@ def test_equal_triples_are_learnt_from_once_and_asked_each(tmp_path: Path) -> No
     assert ranks.filtered.tolist() == [0, 1, 1, 0, 1, 1]
 
 
-def test_both_splits_learnt_from_are_made_distinct_together(tmp_path: Path) -> None:
+def test_both_splits_learned_from_are_made_distinct_together(tmp_path: Path) -> None:
     data = dataset_of(train=TRAIN, valid=TRAIN[:2], test=TEST)
     run = small_run(tmp_path / "run", "frequency", data, data__qualifiers=False, data__train_on=["train", "valid"])
     assert run.model.get_buffer("relation_overall").max() == 3

@@ -92,26 +92,26 @@ def test_without_a_valid_split_a_fifth_of_train_is_held_out(data: Dataset, tmp_p
     held_out = with_valid(whole, 0.2)
     assert (tried.train, tried.valid) == (held_out.train, held_out.valid)
     recipe = tuning.best(trials)[1]
-    assert (recipe.data.valid_share, recipe.data.train_on) == (0.2, ["train", "valid"])
+    assert (recipe.data.valid_fraction, recipe.data.train_on) == (0.2, ["train", "valid"])
     again = start_run(whole, recipe, tmp_path / "again").dataset
     assert len(again.train) + len(again.valid) == len(data.train)
 
 
 def test_the_best_number_of_epochs_is_kept(data: Dataset, tmp_path: Path) -> None:
-    recipe = small_recipe(data, training__validate_every=2, training__patience=1, training__epochs=9)
-    space: Space = {"training.rate": [1e-7, 0.01]}
+    recipe = small_recipe(data, training__eval_every=2, training__patience=1, training__epochs=9)
+    space: Space = {"training.learning_rate": [1e-7, 0.01]}
     tuning = Tuning(data, recipe, space, tmp_path)
     trials = list(tuning.trials(search("grid", space, None, 0), train))
     assert {trial.epochs for trial in trials} <= {2, 4, 6, 8, 9}
     best, winner = tuning.best(trials)
     assert winner.training.epochs == best.epochs
-    assert (winner.training.validate_every, winner.training.patience) == (0, 0)
+    assert (winner.training.eval_every, winner.training.patience) == (0, 0)
     start_run(data, winner, tmp_path / "retrained")  # there is nothing left to validate on
 
 
 def test_epochs_that_are_smaller_than_a_batch_are_counted_as_they_are(data: Dataset, tmp_path: Path) -> None:
-    changed = {"training__batch": 400, "training__epochs": 12, "training__validate_every": 1}
-    space: Space = {"training.rate": [0.01]}
+    changed = {"training__batch_size": 400, "training__epochs": 12, "training__eval_every": 1}
+    space: Space = {"training.learning_rate": [0.01]}
     (trial,) = Tuning(data, small_recipe(data, **changed), space, tmp_path).trials(
         search("grid", space, None, 0), train
     )
@@ -138,14 +138,14 @@ def test_what_is_to_be_chosen_by_must_be_asked_for(data: Dataset, tmp_path: Path
     recipe = small_recipe(data, evaluation__positions=["relation"])
     with pytest.raises(SettingError, match=r"evaluation\.positions is relation"):
         Tuning(data, recipe, SPACE, tmp_path)
-    recipe = small_recipe(data, evaluation__positions=["relation"], training__validate_every=1)
+    recipe = small_recipe(data, evaluation__positions=["relation"], training__eval_every=1)
     with pytest.raises(SettingError, match=r"evaluation\.positions is relation"):
         start_run(data, recipe, tmp_path / "run")
 
 
 def test_a_training_that_diverges_is_a_trial_that_lost(data: Dataset, tmp_path: Path) -> None:
-    space: Space = {"training.rate": [1e30, 0.01]}
-    changed = {"training__warmup": 0.0, "training__clip": 0.0}
+    space: Space = {"training.learning_rate": [1e30, 0.01]}
+    changed = {"training__warmup_ratio": 0.0, "training__max_grad_norm": 0.0}
     tuning = Tuning(data, small_recipe(data, **changed), space, tmp_path)
     lost, won = tuning.trials(search("grid", space, None, 0), train)
     assert lost.mrr is None
@@ -174,9 +174,13 @@ def test_what_cannot_be_tuned_is_refused_before_anything_is_trained(
 
 
 def test_a_grid_is_written_as_toml_or_in_plain_words() -> None:
-    found = parse_space(["training.rate=1e-3, 2e-3", "model.variant=hete,homo", "training.merge=true"])
-    assert found == {"training.rate": [1e-3, 2e-3], "model.variant": ["hete", "homo"], "training.merge": [True]}
-    for text in ("training.rate", "training.rate=", "training.rate=1,,2", "rate=1"):
+    found = parse_space(["training.learning_rate=1e-3, 2e-3", "model.variant=hete,homo", "training.merge_queries=true"])
+    assert found == {
+        "training.learning_rate": [1e-3, 2e-3],
+        "model.variant": ["hete", "homo"],
+        "training.merge_queries": [True],
+    }
+    for text in ("training.learning_rate", "training.learning_rate=", "training.learning_rate=1,,2", "learning_rate=1"):
         with pytest.raises(SettingError, match="cannot read"):
             parse_space([text])
     with pytest.raises(SettingError, match="given twice"):

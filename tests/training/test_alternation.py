@@ -15,7 +15,7 @@ from nary.models.contract import Kind, Model
 from nary.training.checkpoint import Checkpoints
 from nary.training.instances import Instances
 from nary.training.loop import StepReport, Training
-from nary.training.optimiser import Optimiser
+from nary.training.optimizer import Optimizer
 from nary.training.settings import TrainingSettings
 
 
@@ -48,10 +48,10 @@ class Two(Model):
         super().__init__()
         self.first, self.second = (nn.Parameter(torch.ones(1)) for _ in range(2))
 
-    def query(self, batch: Batch) -> Tensor:
+    def encode(self, batch: Batch) -> Tensor:
         return (self.first + self.second).expand(len(batch), 1)
 
-    def table(self, kind: Kind) -> tuple[Tensor, Tensor]:
+    def candidates(self, kind: Kind) -> tuple[Tensor, Tensor]:
         return torch.arange(40.0)[:, None], torch.zeros(40)
 
     def alternation(self) -> Alternation:
@@ -62,7 +62,13 @@ class Two(Model):
 
 
 SETTINGS = TrainingSettings(
-    epochs=4, batch=32, rate=0.01, schedule="exponential", epoch_decay=1.0, decay=0.0, precision="fp32"
+    epochs=4,
+    batch_size=32,
+    learning_rate=0.01,
+    lr_scheduler="exponential",
+    lr_gamma=1.0,
+    weight_decay=0.0,
+    precision="fp32",
 )
 
 
@@ -96,10 +102,10 @@ def test_a_phase_has_its_own_loss_rate_and_parameters(tmp_path: Path) -> None:
 def test_the_adam_of_a_phase_goes_on_in_the_next_round() -> None:
     model = Two()
     (phase,) = model.alternation().phases
-    optimiser = Optimiser(model, SETTINGS, 10, [phase])
+    optimizer = Optimizer(model, SETTINGS, 10, [phase])
     for step, own in enumerate([phase, None, None, phase]):
         for parameter in model.parameters():
             parameter.grad = torch.ones_like(parameter)
-        optimiser.step(step, own)
-    remembered = [int(inner.state[parameter]["step"]) for inner, parameter in optimiser.remembering]
+        optimizer.step(step, own)
+    remembered = [int(inner.state[parameter]["step"]) for inner, parameter in optimizer.state_items]
     assert remembered == [2, 2, 2]  # of the objective: both numbers; of the phase: the second

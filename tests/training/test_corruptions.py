@@ -94,7 +94,7 @@ def _seen_anywhere(facts: set[Row], what: str, role: int) -> set[int]:
     return _seen(facts, "subject", role) | _seen(facts, "object", role) | _seen(facts, "value", role)
 
 
-def test_known_facts_are_recognised_in_any_order() -> None:
+def test_known_facts_are_recognized_in_any_order() -> None:
     """What replaces a value may belong before or after the other value of its attribute."""
     facts = [Fact("s", "r", "o", [("with", v), ("with", "c")]) for v in "abde"]
     data = dataset_of(train=[*facts, *(Fact(v, "q", "t", [("with", v)]) for v in "fghijklm")])
@@ -183,14 +183,14 @@ def test_the_loss_by_hand() -> None:
 
 def test_an_epoch_has_every_fact_once() -> None:
     table = small_data().train
-    instances = Instances(table, TrainingSettings(objective="logistic", batch=len(table), shuffle="instances"))
+    instances = Instances(table, TrainingSettings(objective="logistic", batch_size=len(table), shuffle="instances"))
     assert len(instances) == len(table)
     for step in range(3):
         found = [row for group in instances.at(step).batch.groups for row in rows(group.ids)]
         assert sorted(found) == sorted(row for ids in ids_of(table) for row in rows(ids))
 
 
-@pytest.mark.parametrize("changed", [{"merge": True}, {"relation_visits": 0.5}])
+@pytest.mark.parametrize("changed", [{"merge_queries": True}, {"relation_fraction": 0.5}])
 def test_what_masks_elements_is_refused(changed: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match='"logistic" learns whole facts'):
         TrainingSettings.model_validate({"objective": "logistic", "shuffle": "instances", **changed})

@@ -110,16 +110,16 @@ def test_margin_by_hand() -> None:
 def test_models_of_whole_facts_learn_from_masked_entities_and_relations(name: str) -> None:
     torch.manual_seed(0)
     entry = find(name)
-    model = entry.make(entry.settings(width=8), Sizes(20, 7, 3))
+    model = entry.make(entry.settings(embedding_dim=8), Sizes(20, 7, 3))
     facts = torch.tensor([[1, 2, 3, 4, 5], [2, 3, 4, 5, 6]]).repeat_interleave(5, 0)  # every element masked once
     batch = Batch([Group(facts, torch.arange(5).repeat(2))])
-    optimiser = torch.optim.Adam(model.parameters(), 0.01)
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
     losses = []
     for _ in range(60):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = negatives_loss(model, batch, TrainingSettings(objective="sampled", negatives=10))
         loss.backward()
         assert all(parameter.grad is not None for parameter in model.parameters())
-        optimiser.step()
+        optimizer.step()
         losses.append(loss.item())
     assert losses[-1] < losses[0] / 2

@@ -95,10 +95,10 @@ class Fixed(Model):
         self.queries = queries
         self.tables = {"entity": entities, "relation": relations}
 
-    def query(self, batch: Batch) -> Tensor:
+    def encode(self, batch: Batch) -> Tensor:
         return self.queries
 
-    def table(self, kind: Kind) -> tuple[Tensor, Tensor]:
+    def candidates(self, kind: Kind) -> tuple[Tensor, Tensor]:
         return self.tables[kind], torch.arange(float(len(self.tables[kind])))
 
 
@@ -131,8 +131,8 @@ def test_an_untrained_gran_is_near_the_loss_of_guessing() -> None:
     data = small_data()
     sizes = sizes_of(data)
     torch.manual_seed(0)
-    model = Gran(GranSettings(layers=1, heads=2, width=16, inner=16, dropout=0.0), sizes)
+    model = Gran(GranSettings(num_layers=1, num_heads=2, hidden_dim=16, ffn_dim=16, dropout=0.0), sizes)
     everything = len(Instances(data.train, TrainingSettings()))
-    batch = Instances(data.train, TrainingSettings(batch=everything)).at(0).batch
+    batch = Instances(data.train, TrainingSettings(batch_size=everything)).at(0).batch
     guessing = torch.where(batch.asks_entity, math.log(sizes.entities), math.log(sizes.relations)).mean()
     assert masked_loss(model, Lesson.of(batch), TrainingSettings()).item() == pytest.approx(guessing.item(), abs=0.05)

@@ -14,13 +14,13 @@ from nary.training.lesson import Lesson
 from nary.training.objective import masked_loss
 from nary.training.settings import TrainingSettings
 
-MERGED = {"shuffle": "instances", "merge": True}
+MERGED = {"shuffle": "instances", "merge_queries": True}
 
 
 def lesson_of(table: FactTable, **settings: object) -> Lesson:
     """A whole epoch."""
     whole = Instances(table, TrainingSettings.model_validate(settings))
-    return Instances(table, TrainingSettings.model_validate({**settings, "batch": len(whole)})).at(0)
+    return Instances(table, TrainingSettings.model_validate({**settings, "batch_size": len(whole)})).at(0)
 
 
 def test_values_alone_weigh_more() -> None:
@@ -42,7 +42,9 @@ def test_merged_questions_too() -> None:
 def test_the_loss_is_that_of_the_others_and_the_weight_times_that_of_the_values() -> None:
     data = small_data()
     torch.manual_seed(0)
-    model = HyTransformer(HyTransformerSettings(layers=1, heads=2, width=8, inner=8), sizes_of(data)).eval()
+    model = HyTransformer(
+        HyTransformerSettings(num_layers=1, num_heads=2, hidden_dim=8, ffn_dim=8), sizes_of(data)
+    ).eval()
     settings = TrainingSettings(entity_smoothing=0.1)
     losses = {
         weight: masked_loss(model, lesson_of(data.train, value_weight=weight), settings) for weight in (0.5, 1.0, 2.0)

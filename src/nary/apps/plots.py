@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FORMATS = ("png", "svg")
-_COLOUR = "#2f6690"
+_COLOR = "#2f6690"
 _QUIET = "#6b7280"
 _LONGEST_NAME = 34
 
@@ -41,7 +41,7 @@ def plot_statistics(statistics: Statistics, path: Path) -> None:
 def _draw_arities(axes: "Axes", statistics: Statistics) -> None:
     """A bar for each arity, with its number of facts; a log scale, since high arities are rare."""
     arities = statistics.counts["arities"]
-    bars = axes.bar(list(arities), list(arities.values()), color=_COLOUR, width=0.7)
+    bars = axes.bar(list(arities), list(arities.values()), color=_COLOR, width=0.7)
     if len(arities) <= 8:
         axes.bar_label(bars, [f"{n:,}" for n in arities.values()], padding=2, fontsize=8, color=_QUIET)
     else:
@@ -55,7 +55,7 @@ def _draw_arities(axes: "Axes", statistics: Statistics) -> None:
 def _draw_degrees(axes: "Axes", statistics: Statistics) -> None:
     """For each number of facts, how many entities take part in so many; a straight line would be a power law."""
     degree, entities = np.unique(statistics.degrees[statistics.degrees > 0], return_counts=True)
-    axes.scatter(degree, entities, s=10, color=_COLOUR, alpha=0.55, linewidths=0)
+    axes.scatter(degree, entities, s=10, color=_COLOR, alpha=0.55, linewidths=0)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.axvline(statistics.degree["mean"], color=_QUIET, linewidth=1, linestyle="--")
@@ -75,7 +75,7 @@ def _draw_relations(axes: "Axes", statistics: Statistics) -> None:
     """The most frequent relations, the first on top."""
     names = [_short(statistics.labels.get(name, name)) for name, _ in statistics.top_relations]
     sizes = [n for _, n in statistics.top_relations]
-    bars = axes.barh(range(len(names)), sizes, color=_COLOUR, height=0.7)
+    bars = axes.barh(range(len(names)), sizes, color=_COLOR, height=0.7)
     axes.bar_label(bars, [f"{n:,}" for n in sizes], padding=3, fontsize=8, color=_QUIET)
     axes.set_yticks(range(len(names)), names, fontsize=8, parse_math=False)
     axes.invert_yaxis()

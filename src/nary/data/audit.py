@@ -146,7 +146,7 @@ def _total(dataset: Dataset, holds: Callable[[Block], npt.NDArray[np.bool_]]) ->
 
 
 def _repeated_qualifiers(block: Block) -> npt.NDArray[np.bool_]:
-    """Which facts hold the same (attribute, value) twice; qualifiers are sorted, so equal ones are neighbours."""
+    """Which facts hold the same (attribute, value) twice; qualifiers are sorted, so equal ones are neighbors."""
     same = [ids[:, 1:] == ids[:, :-1] for ids in (block.attributes, block.values)]
     found: npt.NDArray[np.bool_] = (same[0] & same[1]).any(axis=1)
     return found

@@ -161,7 +161,7 @@ class _World:
         return hashed(self.seed, purpose, *parts)
 
     def _relation(self, numbers: Numbers, group: Numbers) -> Numbers:
-        """One of the group's favourites, mostly the first."""
+        """One of the group's favorites, mostly the first."""
         random = self._draw(_For.RELATION, numbers)
         rank = skewed(hashed(random, _For.RANK), _FAVOURITES)
         return self._unless_noisy(
@@ -169,7 +169,7 @@ class _World:
         )
 
     def _attribute(self, relation: Numbers, slot: Numbers) -> Numbers:
-        """The attributes of a relation are neighbours; no fact holds one twice."""
+        """The attributes of a relation are neighbors; no fact holds one twice."""
         pool = max(1, self.attributes)  # of an empty one nothing is drawn
         first = (self._draw(_For.ATTRIBUTES, relation) % np.uint64(pool)).astype(np.int64)
         return (first + slot) % pool

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from nary.data import catalogue
-from nary.data.catalogue import Entry, cache
-from nary.data.catalogue.locate import Location, locate
-from nary.data.catalogue.restore import restore
+from nary.data import catalog
+from nary.data.catalog import Entry, cache
+from nary.data.catalog.locate import Location, locate
+from nary.data.catalog.restore import restore
 from nary.data.dataset import Dataset
 from nary.data.numbering import number_facts
 from nary.data.splits import hold_out
@@ -18,25 +18,25 @@ from nary.facts import FactTable
 from nary.progress import Progress, no_progress
 
 
-def load(name: str, *, valid_share: float | None = None, progress: Progress = no_progress) -> Dataset:
-    """A dataset of the catalogue (see ``nary datasets``).
+def load(name: str, *, valid_fraction: float | None = None, progress: Progress = no_progress) -> Dataset:
+    """A dataset of the catalog (see ``nary datasets``).
 
-    ``valid_share`` holds that share of train out as valid, for a dataset that has none; for jf17k the literature takes
-    0.2.
+    ``valid_fraction`` holds that share of train out as valid, for a dataset that has none; for jf17k the literature
+    takes 0.2.
     """
-    dataset = load_entry(catalogue.entry(name), progress)
-    return dataset if valid_share is None else with_valid(dataset, valid_share)
+    dataset = load_entry(catalog.entry(name), progress)
+    return dataset if valid_fraction is None else with_valid(dataset, valid_fraction)
 
 
 def with_valid(dataset: Dataset, share: float) -> Dataset:
     """``dataset`` with a share of train, always the same, held out as valid."""
     if "valid" in dataset.splits:
-        raise DatasetError(f"{dataset.name} has a valid split of its own", "Leave valid_share out.")
+        raise DatasetError(f"{dataset.name} has a valid split of its own", "Leave valid_fraction out.")
     train, valid = hold_out(dataset.train, share)
     if not len(valid):
         raise DatasetError(
             f"no fact of {dataset.name} can be held out as valid",
-            "Each has an element that no other fact of train has. Give a valid split, or leave valid_share out.",
+            "Each has an element that no other fact of train has. Give a valid split, or leave valid_fraction out.",
         )
     splits = {"train": train, "valid": valid, **{s: table for s, table in dataset.splits.items() if s != "train"}}
     note = f"{len(valid):,} facts (share {share}, seed 0) of train are held out as valid."
@@ -50,13 +50,13 @@ def resolve(
 
     A name wins over a file of the same name: write ``./name`` for the file. ``format`` and ``on_error`` are for files.
     """
-    if data in catalogue.names():
+    if data in catalog.names():
         return load(data, progress=progress)
     # not Path.exists, which raises for a name that is too long to be one
     if not (data == "-" or any(mark in data for mark in "./\\") or os.path.exists(data)):  # noqa: PTH110
         raise DatasetError(
             f"no dataset is called {data!r}, and no such file or folder exists",
-            did_you_mean(data.lower(), catalogue.names()),
+            did_you_mean(data.lower(), catalog.names()),
         )
     from nary.data.reading import read  # brings polars, which a cached dataset does not need
 
@@ -64,14 +64,14 @@ def resolve(
 
 
 def load_entry(entry: Entry, progress: Progress = no_progress) -> Dataset:
-    """The dataset an entry of the catalogue describes, from the cache if it has been read before."""
+    """The dataset an entry of the catalog describes, from the cache if it has been read before."""
     if not entry.variants:
         from nary.data import nobel
 
         return nobel.dataset()
     location = locate(entry, progress)
     base = location.variant.restore_from
-    read = [location, locate(catalogue.entry(base), progress)] if base else [location]
+    read = [location, locate(catalog.entry(base), progress)] if base else [location]
     folder = cache.folder_of(entry.name, [part for one in read for part in (repr(one.variant), *one.checksums())])
     dataset = cache.load(entry.name, folder)
     if dataset is None:

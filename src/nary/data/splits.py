@@ -32,8 +32,8 @@ def split_facts(
     Equal facts are never divided; with ``keep_primary_together`` neither are facts that share their primary triple.
     Every split keeps the facts in their old order.
     """
-    valid_share, test_share = shares
-    train, test, valid = _divide(table, (test_share, valid_share), seed, keep_primary_together)
+    valid_fraction, test_share = shares
+    train, test, valid = _divide(table, (test_share, valid_fraction), seed, keep_primary_together)
     return {"train": train, "valid": valid, "test": test}
 
 

@@ -69,5 +69,7 @@ class Scorer:
         group = Group(torch.from_numpy(ids.astype(np.int64)), torch.full((len(ids),), queries.column))
         scores = self._model.score(Batch([group]).to(self._device), queries.kind)
         if scores.sum().isnan() and scores.isnan().any():  # infinite scores may add up to NaN too
-            raise ScoreError("the model gives NaN as a score", "Did its training diverge? Lower training.rate.")
+            raise ScoreError(
+                "the model gives NaN as a score", "Did its training diverge? Lower training.learning_rate."
+            )
         return scores.to(torch.promote_types(scores.dtype, torch.float32)).cpu().numpy()  # numpy has no bfloat16

@@ -103,7 +103,7 @@ class Asker:
         with torch.inference_mode():
             for start in range(0, len(places), _LARGEST_CHUNK):
                 own = [questions[place] for place in places[start : start + _LARGEST_CHUNK]]
-                parts.append(self.model.query(batch_of(own).to(self.device)).float().cpu())
+                parts.append(self.model.encode(batch_of(own).to(self.device)).float().cpu())
         return torch.cat(parts)[torch.tensor(places).argsort()]
 
     def known_answers(self, question: Question) -> list[int]:
@@ -158,5 +158,7 @@ class Asker:
         with torch.inference_mode():
             scores = self.model.score(batch_of(questions).to(self.device), kind)
             if scores.sum().isnan() and scores.isnan().any():  # infinite scores may add up to NaN too
-                raise ScoreError("the model gives NaN as a score", "Did its training diverge? Lower training.rate.")
+                raise ScoreError(
+                    "the model gives NaN as a score", "Did its training diverge? Lower training.learning_rate."
+                )
             return scores.float().cpu()

@@ -46,7 +46,7 @@ _LIMITS = """\
   protocols must not be compared."""
 
 _LICENCE = """\
-The licence of the data is not known to Nary. The folder holds the facts (`facts/`) and all names (`vocabulary.json`):
+The license of the data is not known to Nary. The folder holds the facts (`facts/`) and all names (`vocabulary.json`):
 before passing it on, see what the source of the data allows."""
 
 

@@ -57,7 +57,7 @@ def fill(asker: Asker, query: Query, width: int) -> list[Way]:
     Each way fills the gap first whose best answer is the surest, and then asks again: what is filled in helps with
     the rest.
     """
-    check_hides(asker.model)
+    check_multiple_masks(asker.model)
     first = [asker.question(query, gap) for gap in query.gaps]
     ways = [Way(first[0].ids, frozenset(question.column for question in first))]
     while ways[0].open:
@@ -79,9 +79,9 @@ def fill(asker: Asker, query: Query, width: int) -> list[Way]:
     return ways
 
 
-def check_hides(model: Model) -> None:
+def check_multiple_masks(model: Model) -> None:
     """Refuse a model that cannot answer when more than one element is missing."""
-    if not model.hides:
+    if not model.supports_multiple_masks:
         raise SettingError(
             f"{model.name} cannot answer when several elements are missing", "Leave one gap, or use gran."
         )

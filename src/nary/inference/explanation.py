@@ -55,14 +55,14 @@ def _without(asker: Asker, fact: Fact, question: Question) -> tuple[dict[tuple[s
         if column == question.column:
             continue
         if column < FIRST_ATTRIBUTE or column == partner:
-            if asker.model.hides:
+            if asker.model.supports_multiple_masks:
                 found[str(position), str(element), label(str(element))] = question.hiding(column)
         elif column < FIRST_ATTRIBUTE + question.qualifiers:
             pair = fact.qualifiers[position.number - 1]
-            written, labelled = (f"{quoted(a, '|:')}: {quoted(v, '|')}" for a, v in (pair, tuple(map(label, pair))))
-            found[f"qualifier {position.number}", written, labelled] = question.leaving_out(column)
+            written, labeled = (f"{quoted(a, '|:')}: {quoted(v, '|')}" for a, v in (pair, tuple(map(label, pair))))
+            found[f"qualifier {position.number}", written, labeled] = question.leaving_out(column)
     notes = []
-    if not asker.model.hides:
+    if not asker.model.supports_multiple_masks:
         notes.append(f"{asker.model.name} needs the primary triple; only what qualifiers add can be told")
     return found, notes
 

@@ -60,7 +60,7 @@ class Names:
                     found.setdefault((own.kind, i), Found(own.names[i], own.labels[i], own.kind))
         return list(found.values())[:limit]
 
-    def labelled(self, statement: Fact | Query) -> str:
+    def labeled(self, statement: Fact | Query) -> str:
         """The text form with labels instead of names, for people to read."""
         of = self._vocabulary.label
         elements = {at: GAP if element is GAP else of(str(element)) for at, element in statement.elements().items()}

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from nary.data.dataset import Dataset
 from nary.facts import Fact, FactTable, Position, Query
-from nary.inference import completion, explanation, neighbours, plausibility, prediction, suggestions
+from nary.inference import completion, explanation, neighbors, plausibility, prediction, suggestions
 from nary.inference.asking import Asker
 from nary.inference.names import Names
 from nary.inference.prediction import Known
 from nary.inference.results import (
     Completions,
     Explanation,
-    Neighbours,
+    Neighbors,
     Plausibility,
     Prediction,
     Suggestions,
@@ -46,7 +46,7 @@ class Predictor:
         for gap in resolved.gaps:
             self.asker.question(resolved, gap)
         if len(resolved.gaps) > 1:
-            completion.check_hides(self.asker.model)
+            completion.check_multiple_masks(self.asker.model)
         return resolved
 
     def predict(self, query: Query, k: int = 10, known: Known = "mark") -> Prediction | Completions:
@@ -80,6 +80,6 @@ class Predictor:
         """Why the model gives the element at ``position`` as an answer: contributions, similar facts, attention."""
         return explanation.explain(self.asker, self.names.resolve(fact), position)
 
-    def similar(self, name: str, kind: Kind | None = None, k: int = 10) -> Neighbours:
+    def similar(self, name: str, kind: Kind | None = None, k: int = 10) -> Neighbors:
         """The ``k`` entities, or relations, whose vectors are nearest to that of ``name``."""
-        return neighbours.similar(self.asker, name, kind, k)
+        return neighbors.similar(self.asker, name, kind, k)

@@ -184,7 +184,7 @@ class Explanation(_Result):
 
 
 @dataclass(frozen=True)
-class Neighbour:
+class Neighbor:
     """An entity or relation whose vector points the same way."""
 
     name: str
@@ -193,13 +193,13 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
-class Neighbours(_Result):
+class Neighbors(_Result):
     """The most similar names of the same kind, nearest first."""
 
     name: str
     label: str
     kind: Kind
-    neighbours: Sequence[Neighbour]
+    neighbors: Sequence[Neighbor]
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def supporting_facts(asker: Asker, question: Question) -> tuple[list[SupportingF
     for i, similarity in zip(best.indices.tolist(), best.values.tolist(), strict=True):
         fact = asker.fact(alike[i].ids)
         answer = asker.vocabulary.label(names[alike[i].answer])
-        found.append(SupportingFact(str(fact), asker.names.labelled(fact), answer, similarity))
+        found.append(SupportingFact(str(fact), asker.names.labeled(fact), answer, similarity))
     note = f"similar facts were looked for among the {_COMPARED:,} (of {total:,}) that share most with this one"
     return found, [note] if total > _COMPARED else []
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from nary.config import Settings
 from nary.facts import FactTable, Role
-from nary.models.aligned import room_for_scores
+from nary.models.aligned import empty_aligned
 from nary.models.alternation import Alternation
 from nary.models.batch import Batch
 
@@ -29,9 +29,9 @@ class Sizes:
 class Model(nn.Module):
     """A model that scores every candidate for the masked element of a fact.
 
-    A model that scores through a query vector gives :meth:`query` and :meth:`table`. One that must see fact and
+    A model that scores through a query vector gives :meth:`encode` and :meth:`candidates`. One that must see fact and
     candidate together overrides :meth:`score` instead. Parameters with a row for each entity have names that begin with
-    ``entity``: ``training.entity_rate`` is theirs.
+    ``entity``: ``training.entity_lr_scale`` is theirs.
     """
 
     name: ClassVar[str]
@@ -40,7 +40,7 @@ class Model(nn.Module):
     """The roles the model can predict."""
     objectives: ClassVar[frozenset[str]] = frozenset({"softmax", "binary"})
     """What the model can be trained with (``training.objective``)."""
-    hides: bool = False
+    supports_multiple_masks: bool = False
     """Whether the model understands facts in which more than the masked element is missing (``Group.hidden``)."""
 
     @classmethod
@@ -51,11 +51,11 @@ class Model(nn.Module):
     def prepare(self, train: FactTable) -> None:
         """Look at the facts to learn from, once, before training."""
 
-    def query(self, batch: Batch) -> Tensor:
+    def encode(self, batch: Batch) -> Tensor:
         """A vector for each masked fact [B, d]."""
         raise NotImplementedError(f"{self.name} scores without query vectors")
 
-    def table(self, kind: Kind) -> tuple[Tensor, Tensor]:
+    def candidates(self, kind: Kind) -> tuple[Tensor, Tensor]:
         """A vector [C, d] and a bias [C] for each candidate."""
         raise NotImplementedError(f"{self.name} scores without a table of candidates")
 
@@ -75,7 +75,7 @@ class Model(nn.Module):
         """What training does in turns with its objective, if anything; asked once, before it starts."""
         return None
 
-    def constrain(self) -> None:
+    def post_step(self) -> None:
         """Put the parameters back to where they are allowed to be, after a step."""
 
     def attention(self, batch: Batch) -> Tensor | None:
@@ -84,7 +84,7 @@ class Model(nn.Module):
 
     def score(self, batch: Batch, kind: Kind) -> Tensor:
         """Scores [B, C] of all candidates; every fact of the batch asks for this ``kind``."""
-        queries, (table, bias) = self.query(batch), self.table(kind)
+        queries, (table, bias) = self.encode(batch), self.candidates(kind)
         # Nothing may be written into what gradients are taken of.
-        room = None if torch.is_grad_enabled() else room_for_scores(queries, len(table))
+        room = None if torch.is_grad_enabled() else empty_aligned(queries, len(table))
         return torch.addmm(bias, queries, table.T, out=room)

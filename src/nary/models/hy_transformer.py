@@ -22,15 +22,15 @@ class HyTransformerSettings(Settings):
     """``[model]`` of a recipe for Hy-Transformer; the defaults are those of STARE's decoder, which it takes over."""
 
     name: Literal["hy-transformer"] = "hy-transformer"
-    layers: int = Field(2, ge=1)
-    heads: int = Field(4, ge=1)
-    width: int = Field(200, ge=1)
-    inner: int = Field(512, ge=1)
+    num_layers: int = Field(2, ge=1)
+    num_heads: int = Field(4, ge=1)
+    hidden_dim: int = Field(200, ge=1)
+    ffn_dim: int = Field(512, ge=1)
     dropout: float = Field(0.1, ge=0, lt=1)
 
 
 class HyTransformer(Gran):
-    """Masked statement -> normalised embeddings with positions -> attention without edges -> the mask -> scores.
+    """Masked statement -> normalized embeddings with positions -> attention without edges -> the mask -> scores.
 
     A missing subject is asked for as the object of the inverse relation, whose embedding is R rows further down.
     """
@@ -40,13 +40,15 @@ class HyTransformer(Gran):
 
     def __init__(self, settings: HyTransformerSettings, sizes: Sizes) -> None:
         shared = settings.model_dump(exclude={"name"})
-        parts = GranSettings(**shared, variant="complete", embeddings="position", edge_bias_on="none", head="equation")
+        parts = GranSettings(
+            **shared, variant="complete", role_embeddings="position", edge_bias_on="none", head="equation"
+        )
         super().__init__(parts, replace(sizes, relations=2 * sizes.relations))
         self.sizes = sizes
 
-    def query(self, batch: Batch) -> Tensor:
+    def encode(self, batch: Batch) -> Tensor:
         """The vector of each masked element [B, d]."""
-        return super().query(Batch([self._asked_for_object(group) for group in batch.groups]))
+        return super().encode(Batch([self._asked_for_object(group) for group in batch.groups]))
 
     def attention(self, batch: Batch) -> Tensor:
         """The attention weights [n, L, T, T], averaged over heads; in the last layer only the masked element looks."""
@@ -56,9 +58,9 @@ class HyTransformer(Gran):
         asks_subject = (group.columns == SUBJECT)[:, None, None, None]
         return torch.where(asks_subject, found[:, :, order][..., order], found)
 
-    def table(self, kind: Kind) -> tuple[Tensor, Tensor]:
+    def candidates(self, kind: Kind) -> tuple[Tensor, Tensor]:
         """The embeddings [C, d] and the free biases [C] of all entities, or of all relations; no inverse is one."""
-        vectors, biases = super().table(kind)
+        vectors, biases = super().candidates(kind)
         size = self.sizes.entities if kind == "entity" else self.sizes.relations
         return vectors[:size], biases[:size]
 

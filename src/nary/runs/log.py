@@ -10,7 +10,7 @@ import orjson
 from nary.data.files import atomic_path
 from nary.errors import OutputError
 from nary.recipe import Recipe
-from nary.training.checkpoint import Checkpoints, Progressed
+from nary.training.checkpoint import Checkpoints, TrainState
 from nary.training.instances import Instances
 from nary.training.loop import StepReport
 
@@ -24,7 +24,7 @@ class RunLog:
     def __init__(self, folder: Path, recipe: Recipe, instances: Instances) -> None:
         self.folder = folder
         self.loss: float | None = None
-        self._every = max(1, min(100, len(instances) // recipe.training.batch))
+        self._every = max(1, min(100, len(instances) // recipe.training.batch_size))
         self._last: StepReport | None = None
 
     def start(self, checkpoints: Checkpoints) -> int:
@@ -63,7 +63,7 @@ class RunLog:
         self._append({"step": last.step, "epoch": last.epoch, "seconds": last.seconds, "valid_mrr": score})
         self._say(f"step {last.step}: valid entity MRR {score:.4f}")
 
-    def end(self, done: Progressed, finished: bool) -> None:
+    def end(self, done: TrainState, finished: bool) -> None:
         """Note the end."""
         self._say(f"{'finished' if finished else 'interrupted'} after {done.step} steps, {done.seconds:.0f} seconds")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, Literal
 
-from nary.data import catalogue
-from nary.data.catalogue.locate import find
+from nary.data import catalog
+from nary.data.catalog.locate import find
 from nary.data.dataset import Dataset
 from nary.errors import SettingError
 from nary.progress import Progress, no_progress
@@ -115,5 +115,5 @@ def _job(row: Row, out: Path, recorded: Sequence[tuple[Mapping[str, Any], object
 
 
 def _incomplete(dataset: str) -> bool:
-    location = find(catalogue.entry(dataset))
+    location = find(catalog.entry(dataset))
     return location is not None and not location.variant.complete

@@ -21,7 +21,7 @@ from nary.inference.card import card
 from nary.inference.prediction import Known
 from nary.inference.predictor import Predictor
 from nary.inference.reports import load_reports, save_card, save_reports, with_report
-from nary.inference.results import Completions, Explanation, Neighbours, Plausibility, Prediction, Suggestions
+from nary.inference.results import Completions, Explanation, Neighbors, Plausibility, Prediction, Suggestions
 from nary.models.contract import Kind, Model
 from nary.progress import Progress, no_progress
 from nary.recipe import Recipe, recipe_from
@@ -117,7 +117,7 @@ class Run:
         chosen = Position.parse(position) if isinstance(position, str) else position
         return self.predictor.explain(_fact(fact), chosen)
 
-    def similar(self, name: str, kind: Kind | None = None, k: int = 10) -> Neighbours:
+    def similar(self, name: str, kind: Kind | None = None, k: int = 10) -> Neighbors:
         """The ``k`` entities, or relations, most similar to ``name``."""
         return self.predictor.similar(name, kind, k)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from nary.config import read_toml
-from nary.data import catalogue
+from nary.data import catalog
 from nary.errors import SettingError, did_you_mean
 from nary.models.registry import MODELS, find
 from nary.recipe import EXAMPLE, Recipe, choose, recipe_from, shipped
@@ -113,7 +113,7 @@ def find_row(name: str) -> Row:
     """The row called ``name``; a model without any recipes has a row with its defaults on every dataset."""
     rows = all_rows()
     model, _, dataset = name.partition("/")
-    if f"{model}/{EXAMPLE}" not in rows and model in MODELS and dataset in catalogue.names():
+    if f"{model}/{EXAMPLE}" not in rows and model in MODELS and dataset in catalog.names():
         return Row(name, choose(dataset, model))
     if name not in rows:
         known = [*(table.name for table in TABLES), *rows]

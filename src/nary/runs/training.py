@@ -105,8 +105,8 @@ def train_run(run: Run, listener: Listener = lambda report: None) -> Trained:
     if recipe.training.epochs and not instances.steps(recipe.training.epochs):
         raise SettingError(
             f"{len(instances):,} instances in {recipe.training.epochs} epochs do not fill one batch of "
-            f"{recipe.training.batch:,}",
-            "Lower training.batch, or train for more epochs.",
+            f"{recipe.training.batch_size:,}",
+            "Lower training.batch_size, or train for more epochs.",
         )
     log = RunLog(folder, recipe, instances)
     training = Training(run.model, instances, recipe.training, Checkpoints(folder / "checkpoints"), device)
@@ -127,11 +127,11 @@ def train_run(run: Run, listener: Listener = lambda report: None) -> Trained:
         run.reports = load_reports(folder / MODEL)
         model_folder.save_weights(folder / MODEL, run.model.to("cpu"))
     else:
-        run.reports = [run.evaluate("valid")] if training.validate and recipe.training.validate_every else []
+        run.reports = [run.evaluate("valid")] if training.validate and recipe.training.eval_every else []
         run.model.to("cpu")
         run.save_trained(folder / MODEL)
-    per_second = done.step * recipe.training.batch / done.seconds if done.seconds else 0.0
-    epochs = done.step * recipe.training.batch / len(instances)
+    per_second = done.step * recipe.training.batch_size / done.seconds if done.seconds else 0.0
+    epochs = done.step * recipe.training.batch_size / len(instances)
     return Trained(run, round(epochs, 3), done.step, done.seconds, log.loss, per_second)
 
 
@@ -145,8 +145,8 @@ def _usable(dataset: Dataset, recipe: Recipe) -> Dataset:
     """The dataset with the splits a training needs."""
     if set(dataset.splits) == {"train"}:
         dataset = split_dataset(dataset)
-    if recipe.data.valid_share is not None:
-        dataset = with_valid(dataset, recipe.data.valid_share)
+    if recipe.data.valid_fraction is not None:
+        dataset = with_valid(dataset, recipe.data.valid_fraction)
     if not recipe.data.qualifiers:  # after dividing: the splits have the same facts with or without qualifiers
         dataset = triples_only(dataset)
     _check_validation(dataset, recipe)
@@ -154,7 +154,7 @@ def _usable(dataset: Dataset, recipe: Recipe) -> Dataset:
         if split not in dataset.splits:
             raise SettingError(
                 f"data.train_on names {split}, which {dataset.name} does not have",
-                f"It has: {', '.join(dataset.splits)}; data.valid_share can hold a valid split out of train.",
+                f"It has: {', '.join(dataset.splits)}; data.valid_fraction can hold a valid split out of train.",
             )
     return dataset
 
@@ -171,15 +171,15 @@ def _check_objective(recipe: Recipe) -> None:
 
 def _check_validation(dataset: Dataset, recipe: Recipe) -> None:
     """Refuse to validate, or to stop early, on a split that does not exist or is learned from."""
-    every, patience = recipe.training.validate_every, recipe.training.patience
+    every, patience = recipe.training.eval_every, recipe.training.patience
     if patience and not every:
         raise SettingError(
-            f"training.patience is {patience}, but training.validate_every is 0", "Validate every epoch with 1."
+            f"training.patience is {patience}, but training.eval_every is 0", "Validate every epoch with 1."
         )
     if every and ("valid" not in dataset.splits or "valid" in recipe.data.train_on):
         raise SettingError(
-            f"training.validate_every is {every}, but there is no valid split that is not learned from",
-            "Leave valid out of data.train_on, or hold facts out of train with data.valid_share.",
+            f"training.eval_every is {every}, but there is no valid split that is not learned from",
+            "Leave valid out of data.train_on, or hold facts out of train with data.valid_fraction.",
         )
     if every:
         check_entities(recipe)

@@ -26,7 +26,7 @@ from nary.training.loop import TrainingError
 VALID_SHARE = 0.2
 """Of train, held out where a dataset has no valid split: what the literature takes for JF17K."""
 TRIED = "tried"
-"""What the results of trials are labelled with, and then with what was changed."""
+"""What the results of trials are labeled with, and then with what was changed."""
 _SEARCHED = ("model", "training")
 
 
@@ -51,11 +51,11 @@ class Tuning:
 
     def __init__(self, dataset: Dataset, recipe: Recipe, space: Space, folder: Path) -> None:
         self.folder = folder
-        self._dataset, self._share = _without_test(dataset, recipe.data.valid_share)
+        self._dataset, self._share = _without_test(dataset, recipe.data.valid_fraction)
         self.notes = self._dataset.notes[len(dataset.notes) :]
         """How the facts were divided."""
         self._tables = with_overrides(recipe.as_tables(), {"data.train_on": ["train"]})
-        self._tables["data"].pop("valid_share", None)  # the facts are divided already
+        self._tables["data"].pop("valid_fraction", None)  # the facts are divided already
         check_entities(recipe)
         _check(space)
         for values in combinations(space):
@@ -80,12 +80,12 @@ class Tuning:
         """The best trial, and its recipe to learn from train and valid for as many epochs as were best."""
         reached = [trial for trial in trials if trial.mrr is not None]
         if not reached:
-            raise SettingError("every training diverged", "Try smaller values of training.rate.")
+            raise SettingError("every training diverged", "Try smaller values of training.learning_rate.")
         best = max(reached, key=lambda trial: trial.mrr or 0.0)
         changed: Values = {"data.train_on": ["train", "valid"], "training.epochs": best.epochs}
-        changed |= {"training.validate_every": 0, "training.patience": 0}
+        changed |= {"training.eval_every": 0, "training.patience": 0}
         if self._share is not None:
-            changed["data.valid_share"] = self._share
+            changed["data.valid_fraction"] = self._share
         return best, recipe_from(with_overrides(self._tables, {**best.values, **changed}))
 
     def _try(self, values: Values, train: Callable[[Run], Run]) -> Trial:
@@ -104,7 +104,7 @@ class Tuning:
 
 
 def parse_space(texts: Sequence[str]) -> Space:
-    """Values to try, written ``training.rate=1e-3,2e-3``: as in TOML, or as plain words."""
+    """Values to try, written ``training.learning_rate=1e-3,2e-3``: as in TOML, or as plain words."""
     space: dict[str, list[Any]] = {}
     for text in texts:
         key, equals, given = text.partition("=")
@@ -171,7 +171,7 @@ def _report(folder: Path) -> Report | None:
 def _best_epochs(folder: Path, recipe: Recipe) -> int:
     """The number of epochs after which a finished trial had its kept weights."""
     epochs = recipe.training.epochs
-    if not recipe.training.validate_every:
+    if not recipe.training.eval_every:
         return epochs
     validations = [record for record in training_records(folder) if "valid_mrr" in record]
     best = max(validations, key=lambda record: record["valid_mrr"])  # the first of equal ones

@@ -1,1 +1,1 @@
-"""Training: instances, objective, optimiser and schedule, the loop, checkpoints."""
+"""Training: instances, objective, optimizer and schedule, the loop, checkpoints."""

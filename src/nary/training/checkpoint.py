@@ -1,6 +1,6 @@
 """Checkpoints: everything a resumed run needs to go on exactly, written so that a kill at any moment loses nothing.
 
-A checkpoint is one safetensors file: weights, the state of the optimiser, and as metadata the step and what the loop
+A checkpoint is one safetensors file: weights, the state of the optimizer, and as metadata the step and what the loop
 remembers. It is written under a temporary name and renamed; the one before stays until the new one is complete. The
 order of the data and the random numbers of a step follow from seed and step, so they need not be kept.
 """
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from nary.errors import NaryError
 from nary.models.weights import write_tensors
-from nary.training.optimiser import Optimiser
+from nary.training.optimizer import Optimizer
 
 _SUFFIX = ".safetensors"
 
@@ -28,7 +28,7 @@ class CheckpointError(NaryError):
 
 
 @dataclass
-class Progressed:
+class TrainState:
     """How far a run is, and the best validation so far."""
 
     step: int = 0
@@ -44,26 +44,26 @@ class Checkpoints:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def save(self, model: nn.Module, optimiser: Optimiser, progressed: Progressed) -> None:
+    def save(self, model: nn.Module, optimizer: Optimizer, state: TrainState) -> None:
         """Write a checkpoint; older ones but the last go when it is complete."""
         tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
-        for number, (inner, parameter) in enumerate(optimiser.remembering):
+        for number, (inner, parameter) in enumerate(optimizer.state_items):
             for name, value in inner.state.get(parameter, {}).items():
-                if value is not None:  # what an optimiser could remember, but was not asked to
-                    tensors[f"optimiser.{number}.{name}"] = value
-        path = self.folder / f"step-{progressed.step:09d}{_SUFFIX}"
-        write_tensors(tensors, path, _metadata(vars(progressed)))
+                if value is not None:  # what an optimizer could remember, but was not asked to
+                    tensors[f"optimizer.{number}.{name}"] = value
+        path = self.folder / f"step-{state.step:09d}{_SUFFIX}"
+        write_tensors(tensors, path, _metadata(vars(state)))
         for old in self._paths()[:-2]:
             with suppress(OSError):
                 old.unlink()
 
-    def save_best(self, model: nn.Module, progressed: Progressed) -> None:
+    def save_best(self, model: nn.Module, state: TrainState) -> None:
         """Keep these weights as the best so far."""
         path = self.folder / f"best{_SUFFIX}"
-        write_tensors(model.state_dict(), path, _metadata({"step": progressed.step}))
+        write_tensors(model.state_dict(), path, _metadata({"step": state.step}))
 
-    def restore(self, model: nn.Module, optimiser: Optimiser) -> Progressed:
-        """Put the newest checkpoint that can be read into ``model`` and ``optimiser``; start anew if there is none."""
+    def restore(self, model: nn.Module, optimizer: Optimizer) -> TrainState:
+        """Put the newest checkpoint that can be read into ``model`` and ``optimizer``; start anew if there is none."""
         self._clear()
         problem: CheckpointError | None = None
         for path in reversed(self._paths()):
@@ -73,13 +73,13 @@ class Checkpoints:
                 problem = error
                 continue
             _load(model, _below("model.", tensors), path)
-            for number, (inner, parameter) in enumerate(optimiser.remembering):
-                if state := _below(f"optimiser.{number}.", tensors):
+            for number, (inner, parameter) in enumerate(optimizer.state_items):
+                if state := _below(f"optimizer.{number}.", tensors):
                     inner.state[parameter] = {k: v.to(parameter.device) for k, v in state.items()}
-            return Progressed(**found)
+            return TrainState(**found)
         if problem is not None:
             raise problem
-        return Progressed()
+        return TrainState()
 
     def restore_best(self, model: nn.Module) -> None:
         """Put the best weights into ``model``."""
@@ -104,7 +104,7 @@ class Checkpoints:
 
 
 def _metadata(found: dict[str, Any]) -> dict[str, str]:
-    return {"progressed": orjson.dumps(found).decode()}
+    return {"state": orjson.dumps(found).decode()}
 
 
 def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -124,7 +124,7 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
-            return {name: file.get_tensor(name) for name in file.keys()}, orjson.loads(metadata["progressed"])  # noqa: SIM118
+            return {name: file.get_tensor(name) for name in file.keys()}, orjson.loads(metadata["state"])  # noqa: SIM118
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise CheckpointError(
             f"damaged checkpoint: {error}", "Remove it to go on from an earlier one.", str(path)

@@ -30,7 +30,7 @@ class Instances:
 
     def __init__(self, table: FactTable, settings: TrainingSettings, roles: Collection[Role] = frozenset(Role)) -> None:
         self.table = table
-        self.batch = settings.batch
+        self.batch = settings.batch_size
         self.seed = settings.seed
         self.shuffle = settings.shuffle
         sizes = [len(block) for block in table.blocks]
@@ -50,7 +50,7 @@ class Instances:
                 for own, block, size in zip(columns, table.blocks, sizes, strict=True)
             ]
         ).astype(np.float32)
-        question = self._questions(columns) if settings.merge else np.arange(self._fact.size)
+        question = self._questions(columns) if settings.merge_queries else np.arange(self._fact.size)
         self._by_question = np.argsort(question, kind="stable")  # instances; those of one question side by side
         self._asked = np.bincount(question)  # how often each question is
         self._start = np.cumsum(self._asked) - self._asked
@@ -61,7 +61,7 @@ class Instances:
         ).astype(bool)
         self._relation_questions = np.flatnonzero(relations[first])
         self._entity_questions = np.flatnonzero(~relations[first])
-        self._visited = round(settings.relation_visits * self._relation_questions.size)
+        self._visited = round(settings.relation_fraction * self._relation_questions.size)
         self._order = lru_cache(maxsize=2)(self._shuffled)  # where two epochs meet, a batch needs both
 
     def __len__(self) -> int:

@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from nary.models.aligned import room_for_scores
+from nary.models.aligned import empty_aligned
 from nary.training.chunks import chunks
 from nary.training.direct import direct_loss
 
@@ -36,7 +36,7 @@ def _loss_and_gradients(
     of_queries, of_table, of_bias = torch.empty_like(queries), torch.zeros_like(table), torch.zeros_like(bias)
     low_queries, low_table = queries.to(kind), table.to(kind)
     for own, found in chunks(len(queries), candidates, rows):
-        room = room_for_scores(low_queries[own], candidates)
+        room = empty_aligned(low_queries[own], candidates)
         scores = torch.mm(low_queries[own], low_table.T, out=room).to(table.dtype).add_(bias)
         part, gradient = judge(scores, (rows[found] - own.start, names[found]))
         loss += part

@@ -15,14 +15,16 @@ from nary.errors import NaryError
 from nary.models.alternation import Alternation, Phase
 from nary.models.contract import Model
 from nary.training.allocator import keep_freed_memory
-from nary.training.checkpoint import Checkpoints, Progressed
+from nary.training.checkpoint import Checkpoints, TrainState
 from nary.training.corruptions import Corruptions
 from nary.training.instances import Instances
 from nary.training.objective import loss_of
-from nary.training.optimiser import Optimiser
+from nary.training.optimizer import Optimizer
 from nary.training.settings import TrainingSettings
 
-_DIVERGED = "The last checkpoint is untouched. Try a smaller training.rate, a longer training.warmup, or fp32."
+_DIVERGED = (
+    "The last checkpoint is untouched. Try a smaller training.learning_rate, a longer training.warmup_ratio, or fp32."
+)
 
 
 class TrainingError(NaryError):
@@ -62,30 +64,30 @@ class Training:
     validate: Validate | None = None
     listener: Listener = lambda report: None
 
-    def run(self) -> tuple[Progressed, bool]:
+    def run(self) -> tuple[TrainState, bool]:
         """Train, from the newest checkpoint on if there is one.
 
         Returns how far it came, and whether it is finished; it is not after an interrupt, when the last step is saved
         and the same call goes on from there.
         """
         if not any(parameter.requires_grad for parameter in self.model.parameters()):
-            return Progressed(), True  # a model that only counts has learned all it can from Model.prepare
+            return TrainState(), True  # a model that only counts has learned all it can from Model.prepare
         keep_freed_memory()
         steps = self.instances.steps(self.settings.epochs)
         alternation = self.model.alternation()
-        optimiser = Optimiser(self.model, self.settings, steps, alternation.phases if alternation else ())
-        done = self.checkpoints.restore(self.model, optimiser)
+        optimizer = Optimizer(self.model, self.settings, steps, alternation.phases if alternation else ())
+        done = self.checkpoints.restore(self.model, optimizer)
         if self._stopped_early(done):
             steps = done.step
         saved = time.monotonic()
         with _interrupts() as interrupted:
             while done.step < steps:
-                self._step(optimiser, done, steps, self._phase(done.step, alternation))
+                self._step(optimizer, done, steps, self._phase(done.step, alternation))
                 stop = self._validate(done, steps)
                 late = time.monotonic() - saved > 60 * self.settings.checkpoint_minutes
                 leave = interrupted()  # asked once: who leaves has saved
                 if stop or late or leave or done.step == steps:
-                    self._save(optimiser, done)
+                    self._save(optimizer, done)
                     saved = time.monotonic()
                 if stop:
                     break
@@ -97,9 +99,9 @@ class Training:
 
     def _phase(self, step: int, alternation: Alternation | None) -> Phase | None:
         """The phase of the epoch in which a step begins."""
-        return alternation.at(step * self.settings.batch // len(self.instances)) if alternation else None
+        return alternation.at(step * self.settings.batch_size // len(self.instances)) if alternation else None
 
-    def _step(self, optimiser: Optimiser, done: Progressed, steps: int, phase: Phase | None) -> None:
+    def _step(self, optimizer: Optimizer, done: TrainState, steps: int, phase: Phase | None) -> None:
         start = time.perf_counter()
         self.model.train()
         lesson = self.instances.at(done.step).to(self.device)
@@ -110,9 +112,9 @@ class Training:
         value = loss.item()
         if not math.isfinite(value):
             raise TrainingError(f"the loss is {value} at step {done.step + 1}", _DIVERGED)
-        rate = optimiser.rate(done.step, phase)
-        optimiser.step(done.step, phase)
-        self.model.constrain()
+        rate = optimizer.rate(done.step, phase)
+        optimizer.step(done.step, phase)
+        self.model.post_step()
         done.step += 1
         seconds = time.perf_counter() - start
         done.seconds += seconds
@@ -120,29 +122,29 @@ class Training:
             StepReport(
                 done.step,
                 steps,
-                done.step * self.settings.batch / len(self.instances),
+                done.step * self.settings.batch_size / len(self.instances),
                 value,
                 rate,
-                self.settings.batch / seconds,
+                self.settings.batch_size / seconds,
                 done.seconds,
             )
         )
 
     @cached_property
     def corruptions(self) -> Corruptions | None:
-        """What facts are learnt against, where roles have a say in that."""
+        """What facts are learned against, where roles have a say in that."""
         if self.settings.objective != "logistic" and not self.settings.near_negatives:
             return None
         return Corruptions(self.instances.table, self.model.sizes, self.settings, self.device)
 
-    def _save(self, optimiser: Optimiser, done: Progressed) -> None:
+    def _save(self, optimizer: Optimizer, done: TrainState) -> None:
         if not all(parameter.isfinite().all() for parameter in self.model.parameters()):
             raise TrainingError(f"weights are no longer finite at step {done.step}", _DIVERGED)
-        self.checkpoints.save(self.model, optimiser, done)
+        self.checkpoints.save(self.model, optimizer, done)
 
-    def _validate(self, done: Progressed, steps: int) -> bool:
+    def _validate(self, done: TrainState, steps: int) -> bool:
         """Validate if it is time to; whether to stop early."""
-        every = self.settings.validate_every
+        every = self.settings.eval_every
         if self.validate is None or not every:
             return False
         step_of = [self.instances.steps(epoch) for epoch in range(every, self.settings.epochs + 1, every)]
@@ -156,7 +158,7 @@ class Training:
             done.since_best += 1
         return self._stopped_early(done)
 
-    def _stopped_early(self, done: Progressed) -> bool:
+    def _stopped_early(self, done: TrainState) -> bool:
         return 0 < self.settings.patience <= done.since_best
 
 

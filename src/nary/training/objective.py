@@ -29,7 +29,7 @@ def loss_of(model: Model, lesson: Lesson, settings: TrainingSettings, corruption
 
 def masked_loss(model: Model, lesson: Lesson, settings: TrainingSettings) -> Tensor:
     """The mean loss over the instances of a batch; entities and relations weigh the same."""
-    queries = model.query(lesson.batch)
+    queries = model.encode(lesson.batch)
     asks_entity = lesson.batch.asks_entity
     loss = queries.new_zeros((), dtype=torch.float32)
     kinds: tuple[tuple[Kind, Tensor, float], ...] = (
@@ -41,7 +41,7 @@ def masked_loss(model: Model, lesson: Lesson, settings: TrainingSettings) -> Ten
             own = chosen[lesson.rows]
             rows = (chosen.cumsum(0) - 1)[lesson.rows[own]]
             answers = (rows, lesson.answers[own], lesson.weights[own])
-            scored = (queries[chosen], *model.table(kind), answers)
+            scored = (queries[chosen], *model.candidates(kind), answers)
             if settings.objective == "binary":
                 loss = loss + binary_cross_entropy(*scored)
             elif settings.objective == "sigmoid":

@@ -11,27 +11,27 @@ class TrainingSettings(Settings):
     """How a model learns."""
 
     epochs: int = Field(100, ge=0)
-    """How often every fact is learnt from."""
-    batch: int = Field(1024, ge=1)
+    """How often every fact is learned from."""
+    batch_size: int = Field(1024, ge=1)
     """Masked instances a step."""
-    rate: float = Field(5e-4, gt=0)
+    learning_rate: float = Field(5e-4, gt=0)
     """The peak learning rate."""
-    entity_rate: float = Field(1.0, gt=0)
+    entity_lr_scale: float = Field(1.0, gt=0)
     """Times the rate for the vectors of entities: few facts speak of each, while all facts share the other weights."""
-    optimiser: Literal["adam", "adagrad", "sgd"] = "adam"
-    schedule: Literal["linear", "exponential"] = "linear"
+    optimizer: Literal["adam", "adagrad", "sgd"] = "adam"
+    lr_scheduler: Literal["linear", "exponential"] = "linear"
     """Climb and fall in straight lines, or fall by the factor ``epoch_decay`` after each epoch."""
-    epoch_decay: float = Field(0.995, gt=0, le=1)
+    lr_gamma: float = Field(0.995, gt=0, le=1)
     """Of the exponential schedule."""
-    warmup: float = Field(0.1, ge=0, lt=1)
+    warmup_ratio: float = Field(0.1, ge=0, lt=1)
     """The share of all steps in which the rate climbs to its peak."""
     warmup_jump: bool = True
     """After the warm-up fall from where a straight line from step 0 would be, as published: the rate jumps there."""
-    decay: float = Field(0.01, ge=0)
+    weight_decay: float = Field(0.01, ge=0)
     """Decoupled weight decay."""
-    decay_on: Literal["all", "matrices"] = "all"
+    weight_decay_on: Literal["all", "matrices"] = "all"
     """Decay every parameter, as published, or leave biases and norms out."""
-    clip: float = Field(1.0, ge=0)
+    max_grad_norm: float = Field(1.0, ge=0)
     """The largest norm of the whole gradient; 0 leaves it as it is."""
     adam_epsilon: float = Field(1e-6, gt=0)
     adam_epsilon_on: Literal["uncorrected", "corrected"] = "uncorrected"
@@ -60,11 +60,11 @@ class TrainingSettings(Settings):
     """The same where a relation is."""
     shuffle: Literal["facts", "instances"] = "facts"
     """Shuffle facts and keep all masks of one fact side by side, as published, or shuffle the masks."""
-    merge: bool = False
+    merge_queries: bool = False
     """Visit instances that differ in nothing but the answer once, with all their answers: the gradient that is expected
     stays the same. Needs shuffled instances."""
-    relation_visits: float = Field(1.0, gt=0, le=1)
-    """The share of the instances with a relation as answer, which are soon learnt, that an epoch visits. Less than 1
+    relation_fraction: float = Field(1.0, gt=0, le=1)
+    """The share of the instances with a relation as answer, which are soon learned, that an epoch visits. Less than 1
     needs shuffled instances."""
     value_weight: float = Field(1.0, gt=0)
     """How much an instance with a value as answer counts beside the others; for the objective softmax."""
@@ -74,7 +74,7 @@ class TrainingSettings(Settings):
     """Of the products in training; auto takes bf16 where the processor has instructions for it."""
     device: str = "auto"
     """Such as cpu or cuda; auto takes an accelerator if there is one."""
-    validate_every: int = Field(0, ge=0)
+    eval_every: int = Field(0, ge=0)
     """Rank the valid split after every so many epochs and keep the best weights; 0 never does."""
     patience: int = Field(0, ge=0)
     """Stop after so many validations without a better one; 0 never does."""
@@ -83,11 +83,11 @@ class TrainingSettings(Settings):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        if self.shuffle == "facts" and (self.merge or self.relation_visits < 1):
+        if self.shuffle == "facts" and (self.merge_queries or self.relation_fraction < 1):
             raise ValueError('merge and relation_visits need shuffle = "instances"')
-        if self.merge and self.objective in ("sampled", "margin"):
+        if self.merge_queries and self.objective in ("sampled", "margin"):
             raise ValueError(f'merge is for objectives against all candidates, not for "{self.objective}"')
-        if self.objective == "logistic" and (self.merge or self.relation_visits < 1):
+        if self.objective == "logistic" and (self.merge_queries or self.relation_fraction < 1):
             raise ValueError('merge and relation_visits are for masked elements, but "logistic" learns whole facts')
         if self.near_negatives and self.objective not in ("sampled", "margin"):
             raise ValueError(f'near_negatives is for the objectives "sampled" and "margin", not for "{self.objective}"')

@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from nary.models.aligned import room_for_scores
+from nary.models.aligned import empty_aligned
 from nary.training.chunks import chunks
 from nary.training.direct import direct_loss
 
@@ -48,7 +48,7 @@ def _loss_and_gradients(
     cast_queries, cast_table = queries.to(kind), table.to(kind)
     for own, found in chunks(len(queries), len(table), rows):
         places, share = (rows[found] - own.start, names[found]), weights[found]
-        room = room_for_scores(cast_queries[own], len(table))
+        room = empty_aligned(cast_queries[own], len(table))
         scores = torch.mm(cast_queries[own], cast_table.T, out=room).to(bias.dtype).add_(bias)
         highest = scores.amax(1)
         loss -= right * (share @ scores[places])

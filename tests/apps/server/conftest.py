@@ -20,8 +20,8 @@ def nobel_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run folder of a model that has learned a little."""
     folder = tmp_path_factory.mktemp("served") / "run"
     data = load("nobel")
-    labelled = replace(data, vocabulary=replace(data.vocabulary, labels={"Ada Yonath": SCRIPT}))
-    small_run(folder, dataset=labelled, training__epochs=1, training__batch=256)
+    labeled = replace(data, vocabulary=replace(data.vocabulary, labels={"Ada Yonath": SCRIPT}))
+    small_run(folder, dataset=labeled, training__epochs=1, training__batch_size=256)
     return folder
 
 

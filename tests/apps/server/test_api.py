@@ -79,7 +79,7 @@ def test_similar(served: Served, nobel_run: Run) -> None:
     )
     relation = served.get("/api/similar", name="spouse", kind="relation", k=2).json()
     assert relation["kind"] == "relation"
-    assert len(relation["neighbours"]) == 2
+    assert len(relation["neighbors"]) == 2
 
 
 def test_search(served: Served) -> None:
@@ -141,7 +141,7 @@ def test_model(served: Served, nobel_run: Run) -> None:
     found = served.get("/api/model").json()
     assert found["name"] == "gran"
     assert found["dataset"] == "nobel"
-    assert found["settings"]["layers"] == 1
+    assert found["settings"]["num_layers"] == 1
     assert found["counts"]["entities"] == len(nobel_run.dataset.vocabulary.entities)
     assert found["counts"]["facts"]["test"] == len(nobel_run.dataset.test)
     assert sum(found["counts"]["arities"].values()) == sum(found["counts"]["facts"].values())

@@ -9,7 +9,13 @@ import httpx
 import pytest
 from apps.server.running import client_of, nary_process, serving
 
-SHORT = {"training.epochs": 1, "training.batch": 512, "model.width": 16, "model.inner": 16, "model.layers": 1}
+SHORT = {
+    "training.epochs": 1,
+    "training.batch_size": 512,
+    "model.hidden_dim": 16,
+    "model.ffn_dim": 16,
+    "model.num_layers": 1,
+}
 LONG = "Marie Curie | award received | Nobel Prize in Physics" + 20 * " | point in time: 1903"
 MANY = 120  # of these: seconds of work
 

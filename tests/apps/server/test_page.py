@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     facts = _facts()
     data = dataset_of(train=facts, valid=facts[:6], test=facts[1:4])
     data = replace(data, vocabulary=replace(data.vocabulary, labels=LABELS))
-    small_run(folder, dataset=data, training__epochs=60, model__width=32)
+    small_run(folder, dataset=data, training__epochs=60, model__hidden_dim=32)
     return folder
 
 
@@ -326,8 +326,8 @@ def test_dark_as_the_system_says_or_as_one_likes(page: Page) -> None:
     page.open()
 
     def lightness() -> int:
-        colour = page.run("return getComputedStyle(document.body).backgroundColor")
-        return sum(map(int, re.findall(r"\d+", colour)[:3]))
+        color = page.run("return getComputedStyle(document.body).backgroundColor")
+        return sum(map(int, re.findall(r"\d+", color)[:3]))
 
     assert lightness() > 600
     page.prefer(color_scheme="dark")
@@ -342,17 +342,17 @@ def test_dark_as_the_system_says_or_as_one_likes(page: Page) -> None:
 
 CONTRASTS = """
 const channel = (c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
-const light = (colour) => {
-  const [r, g, b] = numbers(colour).map(channel);
+const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
+const light = (color) => {
+  const [r, g, b] = numbers(color).map(channel);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 };
 const ground = (element) => {
   const vertex = element.closest(".vertex");
   if (vertex) return getComputedStyle(vertex.querySelector("rect")).fill;
   for (let at = element; at; at = at.parentElement) {
-    const colour = getComputedStyle(at).backgroundColor;
-    if (numbers(colour)[3] !== 0) return colour;
+    const color = getComputedStyle(at).backgroundColor;
+    if (numbers(color)[3] !== 0) return color;
   }
 };
 const poor = [];

@@ -14,7 +14,7 @@ from nary.models.pairs import base, hinge, sums
 from nary.models.pairs.convolution import Convolution
 from nary.models.pairs.hinge import Hinge, HingeSettings
 
-SMALL: dict[str, Any] = {"width": 6, "filters": 5}
+SMALL: dict[str, Any] = {"embedding_dim": 6, "num_filters": 5}
 
 
 class TestContract(ModelContract):
@@ -23,14 +23,14 @@ class TestContract(ModelContract):
     objective = "logistic"
     learns: ClassVar[dict[str, Any] | None] = {
         "training__epochs": 150,
-        "training__batch": 20,
-        "training__rate": 0.01,
-        "training__decay": 0.0,
+        "training__batch_size": 20,
+        "training__learning_rate": 0.01,
+        "training__weight_decay": 0.0,
         "training__negatives": 10,
         "training__corrupt_values": 0.5,
         "training__corrupt_from": "all",
-        "model__width": 16,
-        "model__filters": 16,
+        "model__embedding_dim": 16,
+        "model__num_filters": 16,
     }
 
 
@@ -71,7 +71,7 @@ def test_a_qualifier_can_only_lower_features() -> None:
     torch.testing.assert_close(model.fact_scores(torch.tensor([[0, 1, 2, 3, 3, 4, 4]])), score)
 
 
-def test_groups_are_normalised_together() -> None:
+def test_groups_are_normalized_together() -> None:
     """In training the norms see all facts of a batch, however they are grouped."""
     together, apart = made().train(), made().train()
     (ids,) = ids_of(facts((4,), count=6))

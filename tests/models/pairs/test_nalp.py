@@ -16,7 +16,7 @@ from nary.models.pairs import nalp
 from nary.models.pairs.nalp import NaLP, NaLPSettings
 
 SIZES = Sizes(entities=9, relations=6, max_arity=5)
-SMALL: dict[str, Any] = {"width": 4, "filters": 6, "units": 20}
+SMALL: dict[str, Any] = {"embedding_dim": 4, "num_filters": 6, "fcn_dim": 20}
 
 
 class TestContract(ModelContract):
@@ -25,15 +25,15 @@ class TestContract(ModelContract):
     objective = "logistic"
     learns: ClassVar[dict[str, Any] | None] = {
         "training__epochs": 300,
-        "training__batch": 20,
-        "training__rate": 0.005,
-        "training__decay": 0.0,
+        "training__batch_size": 20,
+        "training__learning_rate": 0.005,
+        "training__weight_decay": 0.0,
         "training__negatives": 10,
         "training__corrupt_values": 0.5,
         "training__corrupt_from": "all",
-        "model__width": 16,
-        "model__filters": 32,
-        "model__units": 64,
+        "model__embedding_dim": 16,
+        "model__num_filters": 32,
+        "model__fcn_dim": 64,
     }
 
 
@@ -96,7 +96,7 @@ def test_a_fact_in_which_no_unit_is_left_scores_the_bias() -> None:
     assert torch.equal(scores, model.judge_bias.detach().expand_as(scores))
 
 
-def test_groups_are_normalised_together() -> None:
+def test_groups_are_normalized_together() -> None:
     """In training the norm sees all pairs of a batch, however the facts are grouped."""
     together, apart = made().train(), made().train()
     (binary,) = ids_of(facts((2,), count=6))
@@ -108,7 +108,7 @@ def test_groups_are_normalised_together() -> None:
 
 
 def test_the_norm_by_hand() -> None:
-    model = made(filters=3).train()
+    model = made(num_filters=3).train()
     (ids,) = ids_of(facts((3,), count=5))
     mean, variance = model.norm.mean.clone(), model.norm.variance.clone()
     roles = torch.cat([ids[:, :1], 6 + ids[:, :1], 12 + ids[:, 3:4]], 1)
@@ -120,7 +120,7 @@ def test_the_norm_by_hand() -> None:
 
 
 def test_half_precision_comes_close() -> None:
-    model, low = made(units=50).float().train(), made(units=50).float().train()
+    model, low = made(fcn_dim=50).float().train(), made(fcn_dim=50).float().train()
     groups = ids_of(facts(count=20))
     whole = torch.cat(model.group_scores(groups))
     with torch.autocast("cpu", torch.bfloat16):

@@ -14,7 +14,7 @@ from nary.models.contract import Kind, Sizes
 from nary.models.pairs import base, neuinfer, sums
 from nary.models.pairs.neuinfer import NeuInfer, NeuInferSettings
 
-SMALL: dict[str, Any] = {"width": 4, "units": 8}
+SMALL: dict[str, Any] = {"embedding_dim": 4, "fcn_dim": 8}
 PRIMARY = ["given", "most-distinct"]
 
 
@@ -24,14 +24,14 @@ class TestContract(ModelContract):
     objective = "logistic"
     learns: ClassVar[dict[str, Any] | None] = {
         "training__epochs": 300,
-        "training__batch": 20,
-        "training__rate": 0.01,
-        "training__decay": 0.0,
+        "training__batch_size": 20,
+        "training__learning_rate": 0.01,
+        "training__weight_decay": 0.0,
         "training__negatives": 10,
         "training__corrupt_values": 0.5,
         "training__corrupt_from": "all",
-        "model__width": 16,
-        "model__units": 64,
+        "model__embedding_dim": 16,
+        "model__fcn_dim": 64,
     }
 
 
@@ -51,7 +51,7 @@ def made(**changed: Any) -> NeuInfer:
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_whole_facts_have_the_probability_that_is_printed(layers: int) -> None:
-    model = made(layers=layers, validity_share=0.3)
+    model = made(num_layers=layers, validity_weight=0.3)
     for ids in ids_of(facts()):
         expected = neuinfer_scores(model, ids).detach()
         assert len(expected.unique()) == len(expected)
@@ -91,7 +91,7 @@ def test_equal_triples_are_told_apart_by_their_qualifiers() -> None:
 
 
 def test_mixtures_far_from_even_stay_exact() -> None:
-    model = made(validity_share=0.25)
+    model = made(validity_weight=0.25)
     logits = torch.tensor([[200.0, -200.0], [-200.0, 200.0], [-200.0, -210.0], [200.0, 210.0]])
     found = model._mixed(*logits.unbind(1))
     expected = [math.log(1 / 3), math.log(3), -200 + math.log(0.25 + 0.75 * math.exp(-10))]
@@ -111,7 +111,7 @@ def test_a_small_compatibility_is_seen_beside_a_sure_triple() -> None:
     ("settings", "sizes", "millions"),
     [
         ({}, Sizes(28645, 501, 6), 3.6),  # JF17K
-        ({"layers": 1, "units": 1000, "validity_share": 0.3}, Sizes(47765, 193, 9), 5.3),  # WikiPeople
+        ({"num_layers": 1, "fcn_dim": 1000, "validity_weight": 0.3}, Sizes(47765, 193, 9), 5.3),  # WikiPeople
     ],
 )
 def test_models_are_as_large_as_published(settings: dict[str, Any], sizes: Sizes, millions: float) -> None:

@@ -16,9 +16,9 @@ from nary.models.stare.settings import StareSettings
 
 SIZES = Sizes(entities=12, relations=5, max_arity=5)
 SMALL: dict[str, Any] = {
-    "width": 8,
-    "heads": 2,
-    "inner": 10,
+    "hidden_dim": 8,
+    "num_heads": 2,
+    "ffn_dim": 10,
     "dropout": 0.0,
     "message_dropout": 0.0,
     "graph_dropout": 0.0,
@@ -66,14 +66,14 @@ def twin_of(model: Stare, table: FactTable) -> ReferenceStare:
     config = StareConfig(
         SIZES.entities,
         SIZES.relations,
-        own.width,
-        own.graph_layers,
-        own.relation_share,
+        own.hidden_dim,
+        own.num_graph_layers,
+        own.relation_weight,
         own.message_dropout,
         own.graph_dropout,
-        own.layers,
-        own.heads,
-        own.inner,
+        own.num_layers,
+        own.num_heads,
+        own.ffn_dim,
         own.dropout,
         own.padded_qualifiers,
     )
@@ -111,7 +111,7 @@ _LAYER = {  # name there, and which of the axes of a matrix run over coordinates
 
 def renamed(model: Stare, tensors: dict[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
     """Parameters of ``model``, or their gradients, under the names of the reference and in its order of coordinates."""
-    width = model.settings.width
+    width = model.settings.hidden_dim
     halves = torch.arange(width).view(-1, 2).T.flatten()  # real parts first
 
     def turned(tensor: Tensor, *axes: int) -> Tensor:
@@ -126,13 +126,13 @@ def renamed(model: Stare, tensors: dict[str, Tensor]) -> Iterator[tuple[str, Ten
     for name in ("output.weight", "output.bias"):
         tensor = tensors[f"decoder.{name}"]
         yield name, turned(tensor, *range(tensor.dim()))
-    for number in range(model.settings.graph_layers):
+    for number in range(model.settings.num_graph_layers):
         own, other = f"encoder.layers.{number}", f"graph_layers.{number}"
         for name, there in _GRAPH.items():
             yield f"{other}.{there}", turned(tensors[f"{own}.{name}"], 0, 1)
         yield f"{other}.loop_relation", turned(tensors[f"{own}.loop_relation"], 1)
         for name in ("norm.weight", "norm.bias"):
             yield f"{other}.{name}", turned(tensors[f"{own}.{name}"], 0)
-    for number in range(model.settings.layers):
+    for number in range(model.settings.num_layers):
         for name, (there, axes) in _LAYER.items():
             yield f"layers.{number}.{there}", turned(tensors[f"decoder.layers.{number}.{name}"], *axes)

@@ -4,12 +4,12 @@ from typing import Any, ClassVar
 
 from contracts.model import ModelContract
 
-SMALL: dict[str, Any] = {"width": 16, "graph_layers": 1, "layers": 1, "heads": 2, "inner": 16}
+SMALL: dict[str, Any] = {"hidden_dim": 16, "num_graph_layers": 1, "num_layers": 1, "num_heads": 2, "ffn_dim": 16}
 _BY_HEART = {
     "training__epochs": 60,
-    "training__batch": 32,
-    "training__rate": 0.01,
-    "training__decay": 0.0,
+    "training__batch_size": 32,
+    "training__learning_rate": 0.01,
+    "training__weight_decay": 0.0,
     "model__dropout": 0.0,
     "model__graph_dropout": 0.0,
     "model__message_dropout": 0.0,
@@ -28,13 +28,13 @@ def learning(**settings: Any) -> dict[str, Any]:
 
 
 class TestGraph(StareContract):
-    settings: ClassVar[dict[str, Any]] = SMALL | {"pool": "mean", "degrees": "both"}
-    learns = learning(pool="mean", degrees="both")
+    settings: ClassVar[dict[str, Any]] = SMALL | {"pooling": "mean", "degree_norm": "both"}
+    learns = learning(pooling="mean", degree_norm="both")
 
 
 class TestTransformer(StareContract):
     settings: ClassVar[dict[str, Any]] = SMALL | {"variant": "transformer"}
-    learns = learning(variant="transformer", pool="mean", width=32)
+    learns = learning(variant="transformer", pooling="mean", hidden_dim=32)
 
 
 class TestSigmoid(StareContract):

@@ -9,7 +9,7 @@ from models.stare.small import every_group, facts, make
 from nary.models.stare.model import Stare
 from nary.training.lesson import Lesson
 from nary.training.objective import masked_loss
-from nary.training.optimiser import Optimiser
+from nary.training.optimizer import Optimizer
 from nary.training.settings import TrainingSettings
 
 
@@ -27,9 +27,9 @@ def test_use_needs_one_run() -> None:
     with torch.inference_mode():
         first = model.score(every_group(facts()), "entity")
     again = model.score(every_group(facts()), "entity")
-    model.table("relation")
+    model.candidates("relation")
     model.eval()
-    model.query(every_group(facts())).sum().backward()  # what was made in inference mode is of use here too
+    model.encode(every_group(facts())).sum().backward()  # what was made in inference mode is of use here too
     assert runs == [False]
     assert torch.equal(first, again)
 
@@ -47,10 +47,10 @@ def test_after_a_change_it_runs_again(change: str) -> None:
     model = make().eval()
     runs = counted(model)
     for _ in range(2):
-        model.table("entity")
+        model.candidates("entity")
         CHANGES[change](model)
-        model.table("relation")
-        model.query(every_group(facts()))
+        model.candidates("relation")
+        model.encode(every_group(facts()))
     assert len(runs) == 3
 
 
@@ -58,16 +58,16 @@ def test_a_training_step_needs_one_run_and_leaves_nothing() -> None:
     model = make(graph_dropout=0.3)
     runs = counted(model)
     training = TrainingSettings(objective="sigmoid")
-    optimiser = Optimiser(model, training, 10)
+    optimizer = Optimizer(model, training, 10)
     lesson = Lesson.of(every_group(facts()))
     for step in range(3):
         loss = masked_loss(model, lesson, training)  # asks for entities and for relations
-        entities = model.table("entity")[0]
+        entities = model.candidates("entity")[0]
         assert (entities == 0).any()  # dropped
-        assert torch.equal(entities, model.table("entity")[0])
+        assert torch.equal(entities, model.candidates("entity")[0])
         loss.backward()
-        optimiser.step(step)
-        model.constrain()
+        optimizer.step(step)
+        model.post_step()
         assert model._encoded is None
     assert runs == [True] * 3
 
@@ -76,5 +76,5 @@ def test_two_steps_do_not_share_a_run() -> None:
     model = make()
     runs = counted(model)
     for _ in range(2):
-        model.query(every_group(facts()))
+        model.encode(every_group(facts()))
     assert len(runs) == 2

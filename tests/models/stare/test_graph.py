@@ -73,7 +73,7 @@ def test_the_weights_of_edges_by_hand() -> None:
 def test_both_degrees_send_messages_from_everybody() -> None:
     """With weights of their own the published code would have sent them: compared one by one."""
     table = facts()
-    model = make(table, degrees="both", relation_share=0.6).eval()
+    model = make(table, degree_norm="both", relation_weight=0.6).eval()
     assert model.encoder is not None
     graph, layer = model.encoder.graph, model.encoder.layers[0]
     x, relations = model.entity_embedding, model.relation_embedding
@@ -98,7 +98,7 @@ def test_both_degrees_send_messages_from_everybody() -> None:
 def test_graphs_of_one_arity(counts: tuple[int, ...]) -> None:
     table = facts(counts=counts)
     model = make(table)
-    model.query(every_group(table)).sum().backward()
+    model.encode(every_group(table)).sum().backward()
     assert model.entity_embedding.grad is not None
     assert model.entity_embedding.grad.isfinite().all()
 

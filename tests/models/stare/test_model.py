@@ -35,7 +35,7 @@ def plain_scores(twin: ReferenceStare, groups: list[Group]) -> Tensor:
 def test_scores_are_those_of_the_reference(seed: int, training: bool) -> None:
     groups, model = subjects_and_objects(seed), make(facts(seed))
     twin = twin_of(model, facts(seed))
-    model.query(Batch(groups)), plain_scores(twin, groups)  # what the norms remember are the same batches
+    model.encode(Batch(groups)), plain_scores(twin, groups)  # what the norms remember are the same batches
     model.train(training), twin.train(training)
     torch.testing.assert_close(model.score(Batch(groups), "entity"), plain_scores(twin, groups), rtol=1e-6, atol=1e-6)
 
@@ -87,7 +87,7 @@ def test_other_questions_are_answered_from_the_token_of_what_they_ask_for(qualif
 
 
 def test_without_padding_both_means_are_the_same() -> None:
-    padded, mean = make(padded_qualifiers=2).eval(), make(pool="mean").eval()
+    padded, mean = make(padded_qualifiers=2).eval(), make(pooling="mean").eval()
     mean.load_state_dict(
         {
             name: tensor[: len(mean.state_dict()[name])] if name.endswith("_embedding") else tensor
@@ -121,24 +121,24 @@ def test_hidden_elements_are_not_looked_at() -> None:
         hidden[:, column] = True
         other = group.ids.clone()
         other[:, column] = (other[:, column] + 1) % SIZES.relations
-        one, two = (model.query(Batch([Group(ids, group.columns, hidden)])) for ids in (group.ids, other))
+        one, two = (model.encode(Batch([Group(ids, group.columns, hidden)])) for ids in (group.ids, other))
         assert torch.equal(one, two)
         seen = group.columns != column
-        assert not torch.isclose(one, model.query(Batch([group])))[seen].all(1).any()
+        assert not torch.isclose(one, model.encode(Batch([group])))[seen].all(1).any()
 
 
 def test_more_qualifiers_than_ever_seen() -> None:
     model = make().eval()
     ids = torch.tensor([[0, 1, 2, *[3] * 9, *[4] * 9]])
     for column in (OBJECT, FIRST_ATTRIBUTE + 8, FIRST_ATTRIBUTE + 17):
-        assert model.query(Batch([Group(ids, torch.tensor([column]))])).isfinite().all()
+        assert model.encode(Batch([Group(ids, torch.tensor([column]))])).isfinite().all()
 
 
 def test_entities_without_facts_are_still_told_apart() -> None:
     table = facts(counts=(3,))
     model = make(table).eval()
     alone = sorted(set(range(SIZES.entities)) - {int(e) for block in table.blocks for e in block.entities.ravel()})
-    vectors = model.table("entity")[0][alone]
+    vectors = model.candidates("entity")[0][alone]
     assert len(alone) > 1
     assert len(vectors.unique(dim=0)) == len(alone)
 
@@ -147,7 +147,7 @@ def test_entities_without_facts_are_still_told_apart() -> None:
 def test_what_it_predicts(predicts: str) -> None:
     model = make(predicts=predicts)
     assert model.roles == (frozenset(Role) if predicts == "all" else {Role.SUBJECT, Role.OBJECT})
-    assert model.hides == (predicts == "all")
+    assert model.supports_multiple_masks == (predicts == "all")
 
 
 def test_as_many_parameters_as_published() -> None:
@@ -160,7 +160,9 @@ def test_as_many_parameters_as_published() -> None:
     assert {variant: round(count / 1e6, 1) for variant, count in counts.items()} == {"graph": 7.1, "transformer": 6.7}
 
 
-@pytest.mark.parametrize(("changed", "message"), [({"width": 7}, "complex"), ({"heads": 3}, "3 heads cannot share")])
+@pytest.mark.parametrize(
+    ("changed", "message"), [({"hidden_dim": 7}, "complex"), ({"num_heads": 3}, "3 heads cannot share")]
+)
 def test_a_width_that_cannot_be_divided_is_refused(changed: dict[str, int], message: str) -> None:
     with pytest.raises(SettingError, match=message):
         make(**changed)
@@ -177,13 +179,13 @@ def test_relations_start_as_rotations_there_and_back() -> None:
 def test_positions_start_as_large_as_they_are_told() -> None:
     torch.manual_seed(0)
     for start in (1.0, 0.05):
-        decoder = Stare(StareSettings(position_start=start), SIZES).decoder
+        decoder = Stare(StareSettings(position_init_std=start), SIZES).decoder
         assert decoder.positions.std().item() == pytest.approx(start, rel=0.1)
 
 
 @pytest.mark.parametrize("variant", ["graph", "transformer"])
 def test_bfloat16_stays_close_to_float32(variant: str) -> None:
-    model = make(variant=variant, width=32).float()
+    model = make(variant=variant, hidden_dim=32).float()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(0.3)

@@ -95,7 +95,7 @@ def test_a_run_that_predicts_subjects_and_objects(tmp_path: Path) -> None:
         model__predicts="subject-object",
         training__objective="sigmoid",
         training__shuffle="instances",
-        training__merge=True,
+        training__merge_queries=True,
         **settings,
     )
     run = load_run(tmp_path / "run")

@@ -49,8 +49,8 @@ def _hype(model: Any, schema: int, entities: list[int], slot: int) -> float:
         flat = []
         for one in model.filters[i].tolist():
             start = 0
-            while start + settings.filter_width <= settings.width:
-                flat.append(sum(one[t] * vector[start + t] for t in range(settings.filter_width)))
+            while start + settings.filter_size <= settings.embedding_dim:
+                flat.append(sum(one[t] * vector[start + t] for t in range(settings.filter_size)))
                 start += settings.stride
         factors.append(
             [b + sum(w * x for w, x in zip(row, flat, strict=True)) for row, b in zip(weight, bias, strict=True)]
@@ -82,7 +82,7 @@ def _ram(model: Any, schema: int, entities: list[int], slot: int) -> float:
     return total
 
 
-def _normalised(norm: Any, vector: Vector) -> Vector:
+def _normalized(norm: Any, vector: Vector) -> Vector:
     parts = (norm.running_mean, norm.running_var, norm.weight, norm.bias)
     rows = zip(vector, *(part.tolist() for part in parts), strict=True)
     return [(x - mean) / math.sqrt(variance + 1e-5) * scale + shift for x, mean, variance, scale, shift in rows]
@@ -90,14 +90,14 @@ def _normalised(norm: Any, vector: Vector) -> Vector:
 
 def _tensor(model: Any, schema: int, entities: list[int], slot: int, core: Callable[[tuple[int, ...]], float]) -> float:
     width = model.width
-    vectors = [_normalised(model.relation_norm, model.relation[schema].tolist())]
-    vectors += [_normalised(model.entity_norm, model.entity[e].tolist()) for e in entities]
+    vectors = [_normalized(model.relation_norm, model.relation[schema].tolist())]
+    vectors += [_normalized(model.entity_norm, model.entity[e].tolist()) for e in entities]
     query = [0.0] * width
     for place in product(range(width), repeat=len(vectors)):
         known = (vector[j] for mode, (vector, j) in enumerate(zip(vectors, place, strict=True)) if mode != slot + 1)
         query[place[slot + 1]] += core(place) * math.prod(known)
     answer = model.entity[entities[slot]].tolist()
-    return sum(q * e for q, e in zip(_normalised(model.query_norm, query), answer, strict=True))
+    return sum(q * e for q, e in zip(_normalized(model.query_norm, query), answer, strict=True))
 
 
 def _n_tucker(model: Any, schema: int, entities: list[int], slot: int) -> float:

@@ -14,21 +14,21 @@ from nary.models.tuples.base import TupleModel
 
 SIZES = Sizes(entities=9, relations=6, max_arity=5)
 SETTINGS: dict[str, dict[str, Any]] = {
-    "n-cp": {"width": 4},
-    "n-tucker": {"width": 2},
-    "getd": {"width": 2, "rank": 3},
-    "hype": {"width": 7, "filters": 3},
-    "m-distmult": {"width": 4},
-    "m-cp": {"width": 4},
-    "hsimple": {"width": 7},
-    "ram": {"width": 3, "parts": 2, "bases": 4},
-    "m-transh": {"width": 4},
-    "rae": {"width": 4, "hidden": 5},
+    "n-cp": {"embedding_dim": 4},
+    "n-tucker": {"embedding_dim": 2},
+    "getd": {"embedding_dim": 2, "rank": 3},
+    "hype": {"embedding_dim": 7, "num_filters": 3},
+    "m-distmult": {"embedding_dim": 4},
+    "m-cp": {"embedding_dim": 4},
+    "hsimple": {"embedding_dim": 7},
+    "ram": {"embedding_dim": 3, "num_parts": 2, "num_bases": 4},
+    "m-transh": {"embedding_dim": 4},
+    "rae": {"embedding_dim": 4, "hidden_dim": 5},
 }
 """Every model of tuples, small."""
 OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "hype, filters that overlap": ("hype", {"width": 7, "filters": 2, "filter_width": 3, "stride": 2}),
-    "m-transh of HypE": ("m-transh", {"width": 4, "variant": "hype"}),
+    "hype, filters that overlap": ("hype", {"embedding_dim": 7, "num_filters": 2, "filter_size": 3, "stride": 2}),
+    "m-transh of HypE": ("m-transh", {"embedding_dim": 4, "variant": "hype"}),
 }
 """Models with options."""
 MODELS = {name: (name, settings) for name, settings in SETTINGS.items()} | OTHERS

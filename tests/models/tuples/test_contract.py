@@ -7,9 +7,9 @@ from models.tuples.small import SETTINGS
 
 _BY_HEART = {
     "training__epochs": 60,
-    "training__batch": 32,
-    "training__rate": 0.02,
-    "training__decay": 0.0,
+    "training__batch_size": 32,
+    "training__learning_rate": 0.02,
+    "training__weight_decay": 0.0,
 }
 
 
@@ -26,25 +26,25 @@ def learning(**settings: Any) -> dict[str, Any]:
 class TestNCP(TupleContract):
     name = "n-cp"
     settings = SETTINGS["n-cp"]
-    learns = learning(width=16)
+    learns = learning(embedding_dim=16)
 
 
 class TestNTuckER(TupleContract):
     name = "n-tucker"
     settings = SETTINGS["n-tucker"]
-    learns = learning(width=10, hidden_dropout=0.0, input_dropout=0.0)
+    learns = learning(embedding_dim=10, hidden_dropout=0.0, input_dropout=0.0)
 
 
 class TestGETD(TupleContract):
     name = "getd"
     settings = SETTINGS["getd"]
-    learns = learning(width=10, rank=5, hidden_dropout=0.0, input_dropout=0.0)
+    learns = learning(embedding_dim=10, rank=5, hidden_dropout=0.0, input_dropout=0.0)
 
 
 class TestHypE(TupleContract):
     name = "hype"
     settings = SETTINGS["hype"]
-    learns = learning(width=32, dropout=0.0, input_dropout=0.0)
+    learns = learning(embedding_dim=32, dropout=0.0, input_dropout=0.0)
 
 
 class TestMDistMult(TupleContract):
@@ -55,37 +55,37 @@ class TestMDistMult(TupleContract):
 class TestMCP(TupleContract):
     name = "m-cp"
     settings = SETTINGS["m-cp"]
-    learns = learning(width=16, dropout=0.0)
+    learns = learning(embedding_dim=16, dropout=0.0)
 
 
 class TestHSimplE(TupleContract):
     name = "hsimple"
     settings = SETTINGS["hsimple"]
-    learns = learning(width=32, dropout=0.0)
+    learns = learning(embedding_dim=32, dropout=0.0)
 
 
 class TestRAM(TupleContract):
     name = "ram"
     settings = SETTINGS["ram"]
-    learns = learning(width=16, role_dropout=0.0, entity_dropout=0.0) | {"training__epochs": 120}
+    learns = learning(embedding_dim=16, role_dropout=0.0, entity_dropout=0.0) | {"training__epochs": 120}
 
 
 class TestMTransH(TupleContract):
     name = "m-transh"
     settings = SETTINGS["m-transh"]
     objective = "margin"
-    learns = learning(width=32)
+    learns = learning(embedding_dim=32)
 
 
 class TestMTransHOfHypE(TupleContract):
     name = "m-transh"
     settings = SETTINGS["m-transh"] | {"variant": "hype", "dropout": 0.2}
     objective = "sampled"
-    learns = learning(width=32, variant="hype")
+    learns = learning(embedding_dim=32, variant="hype")
 
 
 class TestRAE(TupleContract):
     name = "rae"
     settings = SETTINGS["rae"]
     objective = "margin"
-    learns = learning(width=32) | {"training__epochs": 150}
+    learns = learning(embedding_dim=32) | {"training__epochs": 150}

@@ -36,9 +36,9 @@ JF17K_OF_HYPE = Sizes(29177, 327, 6), [[relation] * (1 + relation % 5) for relat
     ("name", "data", "settings", "millions"),
     [
         ("getd", JF17K_3, {}, 1.1),
-        ("getd", JF17K_4, {"width": 25, "rank": 40}, 0.4),
+        ("getd", JF17K_4, {"embedding_dim": 25, "rank": 40}, 0.4),
         ("n-tucker", JF17K_3, {}, 6.8),
-        ("n-tucker", JF17K_4, {"width": 25}, 9.9),
+        ("n-tucker", JF17K_4, {"embedding_dim": 25}, 9.9),
         ("ram", JF17K, {}, 2.9),
         ("rae", JF17K, {}, 3.0),
         ("hype", JF17K_OF_HYPE, {}, 6.0),
@@ -117,8 +117,8 @@ def test_normals_biases_and_weights_of_m_transh_are_brought_back_to_unit_length(
             for parameter in one.parameters():
                 parameter *= 3
     entities, before = model.entity.clone(), {key: value.clone() for key, value in free.state_dict().items()}
-    model.constrain()
-    free.constrain()
+    model.post_step()
+    free.post_step()
     for name in ("normal", "bias", "weight"):
         found = lengths(model, name)
         torch.testing.assert_close(found, torch.ones_like(found))
@@ -129,7 +129,7 @@ def test_normals_biases_and_weights_of_m_transh_are_brought_back_to_unit_length(
 
 
 def test_the_penalties_of_m_transh_by_hand() -> None:
-    model = make("m-transh", table_of([0], [1], [2]), Sizes(9, 6, 3), width=2)
+    model = make("m-transh", table_of([0], [1], [2]), Sizes(9, 6, 3), embedding_dim=2)
     assert isinstance(model, MTransH)
     with torch.no_grad():
         own = model.schemas.keys[:, 0]
@@ -147,4 +147,4 @@ def test_the_penalties_of_m_transh_by_hand() -> None:
 def test_a_single_fact_can_be_trained_on(name: str) -> None:
     model = make(name).train()
     ids = torch.from_numpy(facts((2,), 1).blocks[0].ids.astype(np.int64))
-    assert model.query(Batch([Group(ids, torch.tensor([1]))])).isfinite().all()
+    assert model.encode(Batch([Group(ids, torch.tensor([1]))])).isfinite().all()

@@ -1,4 +1,4 @@
-"""RAE: what its network learns from, and how it is learnt: at the same time as the distance, or in turns with it."""
+"""RAE: what its network learns from, and how it is learned: at the same time as the distance, or in turns with it."""
 
 import os
 import signal
@@ -44,13 +44,13 @@ def test_the_network_learns_which_entities_stand_together() -> None:
     with torch.no_grad():
         model.entity.copy_(torch.eye(9, 4))
     batch = masked([0, 0, 1], 1, 64)
-    optimiser = torch.optim.Adam(model.network.parameters(), lr=0.05)
+    optimizer = torch.optim.Adam(model.network.parameters(), lr=0.05)
     first = model.relatedness_loss(batch).item()
     for _ in range(60):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = model.relatedness_loss(batch)
         loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
+        optimizer.step()
     assert loss.item() < 0.4 < first  # a ninth of the replaced ones are what they were
 
     def together(*pair: int) -> float:

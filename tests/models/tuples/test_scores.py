@@ -34,7 +34,7 @@ def test_whole_facts_score_what_their_elements_do(name: str) -> None:
     for group in groups(facts()):
         asked = scores(model, group).gather(1, group.answers[:, None])[:, 0]
         whole = model.fact_scores(group.ids)
-        # The tensor models normalise what is known, so only for the subject both are the same.
+        # The tensor models normalize what is known, so only for the subject both are the same.
         same = group.columns == 1 if model_name in ("getd", "n-tucker") else torch.ones_like(group.columns).bool()
         torch.testing.assert_close(asked[same], whole[same].detach(), rtol=1e-9, atol=1e-9)
 
@@ -49,7 +49,10 @@ def test_a_mixed_batch_scores_like_its_groups(name: str) -> None:
 
 def test_a_core_that_would_be_too_large_is_that_of_a_model_with_the_first_coordinates() -> None:
     table = facts((4,))
-    wide, narrow = make("n-tucker", table, width=5, largest_core=3**5), make("n-tucker", table, width=3)
+    wide, narrow = (
+        make("n-tucker", table, embedding_dim=5, max_core_size=3**5),
+        make("n-tucker", table, embedding_dim=3),
+    )
     assert wide.core_4.shape == narrow.core_4.shape == (3,) * 5  # type: ignore[union-attr]
     state = narrow.state_dict()
     for key, tensor in wide.state_dict().items():
@@ -77,14 +80,14 @@ def test_bfloat16_stays_close(name: str) -> None:
 def test_distances_are_made_without_a_vector_for_each_candidate() -> None:
     for name in DISTANCES:
         with pytest.raises(NotImplementedError, match="without query vectors"):
-            make(name).query(Batch(groups(facts())))
+            make(name).encode(Batch(groups(facts())))
         with pytest.raises(NotImplementedError, match="without a table"):
-            make(name).table("entity")
+            make(name).candidates("entity")
 
 
 def test_hype_does_not_read_every_other_coordinate() -> None:
     model = make("hype")
-    assert model.table("entity")[0].shape == (SIZES.entities, 4)
+    assert model.candidates("entity")[0].shape == (SIZES.entities, 4)
     before = scores(model, *groups(facts()))
     with torch.no_grad():
         model.entity[:, 1::2] += 1

@@ -20,8 +20,8 @@ from nary.inference.folder import (
 )
 from nary.models.registry import find
 from nary.models.tuples.base import TupleModel
-from nary.training.checkpoint import Checkpoints, Progressed
-from nary.training.optimiser import Optimiser
+from nary.training.checkpoint import Checkpoints, TrainState
+from nary.training.optimizer import Optimizer
 from nary.training.settings import TrainingSettings
 
 
@@ -66,9 +66,9 @@ def test_a_checkpoint_is_put_into_the_parameters_that_are_there(name: str, tmp_p
             parameter.add_(1)
     tmp_path.joinpath("checkpoints").mkdir()
     checkpoints = Checkpoints(tmp_path / "checkpoints")
-    checkpoints.save(other, Optimiser(other, settings, 1), Progressed(step=1))
+    checkpoints.save(other, Optimizer(other, settings, 1), TrainState(step=1))
     before = list(model.parameters())
-    checkpoints.restore(model, Optimiser(model, settings, 1))
+    checkpoints.restore(model, Optimizer(model, settings, 1))
     assert all(new is old for new, old in zip(model.parameters(), before, strict=True))
     assert torch.equal(scores(model, *groups(facts())), scores(other, *groups(facts())))
 

@@ -1,4 +1,4 @@
-"""``nary datasets``: the catalogue, and one dataset of it."""
+"""``nary datasets``: the catalog, and one dataset of it."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -15,14 +15,14 @@ def datasets(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the datasets Nary knows by name, or show one: its counts beside the published ones, source and licence.
+    """List the datasets Nary knows by name, or show one: its counts beside the published ones, source and license.
 
     Files are looked for in the folder NARY_DATA_HOME names and in the cache; missing ones are downloaded unless
     NARY_OFFLINE is set.
 
     Example: nary datasets jf17k
     """
-    from nary.data.catalogue.describe import describe, overview
+    from nary.data.catalog.describe import describe, overview
 
     if name is None:
         _show_all(overview(), json)
@@ -57,7 +57,7 @@ def _show_one(one: dict[str, Any], as_json: bool) -> None:
     _print_counts(one, one["published"])
     lines = [("note", note) for note in notes]
     lines += [("source", source) for source in one["sources"]]
-    lines += [("licence", one["licence"]), ("citation", one["citation"])]
+    lines += [("license", one["license"]), ("citation", one["citation"])]
     lines += [("published in", one["published"]["source"])] if one["published"] else []
     for file in one["files"]:
         lines.append(("file", f"{file['path']}  {file['sha256'] if file['verified'] else 'UNVERIFIED'}"))

@@ -100,8 +100,8 @@ def evaluate(
 
 def _other_facts(data: str, split: str, run: "LoadedRun") -> tuple[str, "FactTable", list[str]]:
     """The name of ``data``, its facts under the ids of the run, and notes; a file without splits is ranked whole."""
-    from nary.data.foreign import under_vocabulary
+    from nary.data.reindex import reindex
 
     dataset = open_data(data, None, OnError.stop, quiet=True)
     facts = dataset.train if set(dataset.splits) == {"train"} else dataset[split]
-    return dataset.name, *under_vocabulary(run.as_learned(facts), dataset.vocabulary, run.dataset.vocabulary)
+    return dataset.name, *reindex(run.as_learned(facts), dataset.vocabulary, run.dataset.vocabulary)

@@ -1,4 +1,4 @@
-"""Options that several commands share, spelt once."""
+"""Options that several commands share, spelled once."""
 
 from enum import StrEnum
 from typing import Annotated

@@ -60,14 +60,14 @@ def score(
 
 def _table(loaded: "LoadedRun", facts: str, split: str | None) -> "FactTable":
     """The facts under the ids of the run; those with names it never saw are left out, with a note."""
-    from nary.data.foreign import under_vocabulary
+    from nary.data.reindex import reindex
     from nary.facts import FactTable, parse_fact
 
     names = loaded.dataset.vocabulary
     if "|" in facts and not os.path.exists(facts):  # noqa: PTH110 (Path.exists raises for a long fact)
         return FactTable.from_facts([loaded.predictor.names.resolve(parse_fact(facts))], names)
     dataset = open_data(facts, None, OnError.stop, quiet=True)
-    table, notes = under_vocabulary(dataset[split] if split else dataset.facts, dataset.vocabulary, names)
+    table, notes = reindex(dataset[split] if split else dataset.facts, dataset.vocabulary, names)
     for note in notes:
         notice(note)
     return table
@@ -83,7 +83,7 @@ def _print(predictor: "Predictor", found: "list[Plausibility]", total: int) -> N
     rows = [
         [
             f"{one.plausibility:.2g}",
-            predictor.names.labelled(fact),
+            predictor.names.labeled(fact),
             f"{element.position}: {element.label} (rank {element.rank:,g})",
             "itself" if answer.name == element.name else f"{answer.label} ({answer.probability:.1%})",
         ]

@@ -37,5 +37,5 @@ def similar(
     if json:
         print_json(found.as_dict())
         return
-    rows = [[neighbour.label, f"{neighbour.similarity:.3f}"] for neighbour in found.neighbours]
+    rows = [[neighbor.label, f"{neighbor.similarity:.3f}"] for neighbor in found.neighbors]
     print_table(f"{found.label}   ({found.kind})", ["similar", "cosine"], rows)

@@ -66,7 +66,7 @@ def train(
     except MissingExtraError as missing:
         notice(f"no curves were drawn. {missing.hint}")
     if 0 < trained.steps < _FEW_STEPS:
-        notice(f"only {trained.steps} steps; more epochs or a smaller training.batch make more of few facts")
+        notice(f"only {trained.steps} steps; more epochs or a smaller training.batch_size make more of few facts")
     if json:
         print_json(trained.as_dict())
         return

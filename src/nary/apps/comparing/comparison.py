@@ -43,7 +43,7 @@ class Comparison:
         """What to read under the table: the protocol, if it is the same for all, and why to be careful."""
         same = {run.protocol.describe() for run in self.runs}
         untimed = [run.run for run in self.runs if self.reach is not None and not run.validations]
-        told = [f"No validations, so no time to an MRR: {', '.join(untimed)}. Train with training.validate_every."]
+        told = [f"No validations, so no time to an MRR: {', '.join(untimed)}. Train with training.eval_every."]
         return [*(same if len(same) == 1 else ()), *(told if untimed else ()), *self.warnings]
 
     @cached_property

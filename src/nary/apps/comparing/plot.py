@@ -6,7 +6,7 @@ from nary.apps.comparing.comparison import Comparison
 from nary.apps.plots import new_figure, save_figure
 from nary.errors import OutputError
 
-_COLOUR, _QUIET = "#2f6690", "#6b7280"
+_COLOR, _QUIET = "#2f6690", "#6b7280"
 _WIDE = 10  # times as long as the shortest training: then every factor gets the same room
 
 
@@ -20,7 +20,7 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
     axes = figure.subplots()
     for name, seconds, mrr in shown:
         if seconds:
-            axes.scatter([seconds], [mrr], color=_COLOUR)
+            axes.scatter([seconds], [mrr], color=_COLOR)
         else:
             axes.axhline(mrr, color=_QUIET, linestyle="--", linewidth=1)
         axes.annotate(
@@ -30,7 +30,7 @@ def plot_comparison(comparison: Comparison, path: Path) -> None:
             xytext=(4, 4),
             textcoords="offset points",
             fontsize=8,
-            color=_COLOUR if seconds else _QUIET,
+            color=_COLOR if seconds else _QUIET,
             parse_math=False,
         )
     times = [seconds for _, seconds, _ in shown if seconds]

@@ -1,4 +1,4 @@
-"""The picture of a fact as PNG, drawn with matplotlib: the same layout and colours as the SVG."""
+"""The picture of a fact as PNG, drawn with matplotlib: the same layout and colors as the SVG."""
 
 import warnings
 from pathlib import Path
@@ -83,9 +83,9 @@ def _rectangle(
     from matplotlib.patches import Polygon
 
     left, top, right, bottom = *corner, corner[0] + size[0], corner[1] + size[1]
-    centres = [(left, top), (right, top), (right, bottom), (left, bottom)] + radius * _INWARDS
+    centers = [(left, top), (right, top), (right, bottom), (left, bottom)] + radius * _INWARDS
     quarters = np.pi / 2 * (np.arange(4)[:, None] + 2 + np.linspace(0, 1, 24))  # [4, 24] angles, clockwise
-    points = centres[:, None] + radius * np.stack([np.cos(quarters), np.sin(quarters)], axis=-1)
+    points = centers[:, None] + radius * np.stack([np.cos(quarters), np.sin(quarters)], axis=-1)
     axes.add_patch(Polygon(points.reshape(-1, 2), facecolor=fill, **_stroke(border)))
 
 
@@ -96,5 +96,5 @@ def _write(axes: "Axes", start: Point, text: str, **look: Any) -> None:
 def _stroke(stroke: Stroke) -> dict[str, Any]:
     """The settings of a patch; matplotlib counts dashes in widths of the line."""
     dash = (0, tuple(length / stroke.width for length in stroke.dash)) if stroke.dash else "-"
-    colour = (stroke.colour, stroke.opacity)
-    return {"edgecolor": colour, "linewidth": stroke.width, "linestyle": dash, "capstyle": "round"}
+    color = (stroke.color, stroke.opacity)
+    return {"edgecolor": color, "linewidth": stroke.width, "linestyle": dash, "capstyle": "round"}

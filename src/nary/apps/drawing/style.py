@@ -1,4 +1,4 @@
-"""How pictures look: a colour for each role, and a colour and a dash pattern for each kind of edge."""
+"""How pictures look: a color for each role, and a color and a dash pattern for each kind of edge."""
 
 from dataclasses import dataclass, replace
 
@@ -24,7 +24,7 @@ QUIET = "#4b5563"
 class Stroke:
     """The look of a line; ``dash`` holds lengths of drawn and empty pieces in turn, nothing for a solid line."""
 
-    colour: str
+    color: str
     width: float = 2.2
     dash: tuple[float, ...] = ()
     opacity: float = 1.0
@@ -63,9 +63,9 @@ _VERTICES = {
 
 
 def paint(vertex: Vertex) -> Paint:
-    """The look of a vertex: its role gives the colours, and a gap is empty with a dashed border."""
+    """The look of a vertex: its role gives the colors, and a gap is empty with a dashed border."""
     look = _VERTICES[vertex.role]
     if not vertex.is_gap:
         return look
-    ink = look.border.colour if vertex.role is Role.RELATION else look.caption
+    ink = look.border.color if vertex.role is Role.RELATION else look.caption
     return Paint("#ffffff", replace(look.border, dash=(5, 5)), ink, ink, GAP_SIZE)

@@ -72,14 +72,14 @@ def _rectangle(corner: Point, size: tuple[float, float], radius: float, fill: st
     )
 
 
-def _write(start: Point, text: str, size: float, colour: str) -> str:
-    return f'<text x="{_n(start[0])}" y="{_n(start[1])}" font-size="{_n(size)}" fill="{colour}">{_text(text)}</text>'
+def _write(start: Point, text: str, size: float, color: str) -> str:
+    return f'<text x="{_n(start[0])}" y="{_n(start[1])}" font-size="{_n(size)}" fill="{color}">{_text(text)}</text>'
 
 
 def _stroke(stroke: Stroke) -> str:
     dash = f' stroke-dasharray="{" ".join(map(_n, stroke.dash))}"' if stroke.dash else ""
     opacity = f' stroke-opacity="{_n(stroke.opacity)}"' if stroke.opacity < 1 else ""
-    return f'stroke="{stroke.colour}" stroke-width="{_n(stroke.width)}"{dash}{opacity}'
+    return f'stroke="{stroke.color}" stroke-width="{_n(stroke.width)}"{dash}{opacity}'
 
 
 def _text(text: str) -> str:

@@ -6,22 +6,22 @@ import { count } from "./format.js";
 
 /** How many facts are shown at first. */
 export const FACTS = 5;
-const NEIGHBOURS = 6;
+const NEIGHBORS = 6;
 
-/** Facts and neighbours of an entity; models without vectors have no neighbours. */
+/** Facts and neighbors of an entity; models without vectors have no neighbors. */
 export async function knownAbout(name, limit, signal) {
-  const [facts, neighbours] = await Promise.all([
+  const [facts, neighbors] = await Promise.all([
     api.facts(name, limit, 0, signal),
-    api.similar(name, "entity", NEIGHBOURS, signal).catch((error) => {
-      if (error.status === 400) return { neighbours: [] };
+    api.similar(name, "entity", NEIGHBORS, signal).catch((error) => {
+      if (error.status === 400) return { neighbors: [] };
       throw error;
     }),
   ]);
-  return { facts, neighbours: neighbours.neighbours };
+  return { facts, neighbors: neighbors.neighbors };
 }
 
 /** `entities` are the vertices to choose from; the callbacks get a vertex, a fact's line, a name, and a limit. */
-export function about({ facts, neighbours }, { entities, chosen, onEntity, onOpen, onReplace, onMore }) {
+export function about({ facts, neighbors }, { entities, chosen, onEntity, onOpen, onReplace, onMore }) {
   const more = facts.total - facts.facts.length;
   return [
     h(
@@ -47,12 +47,12 @@ export function about({ facts, neighbours }, { entities, chosen, onEntity, onOpe
       ),
     ),
     more > 0 && button({ class: "plain", onclick: () => onMore(4 * facts.facts.length) }, `${count(more)} more facts`),
-    neighbours.length > 0 && [
+    neighbors.length > 0 && [
       h("h3", {}, "Similar entities"),
       h(
         "div",
         { class: "chips" },
-        neighbours.map(({ name, label, similarity }) =>
+        neighbors.map(({ name, label, similarity }) =>
           button(
             {
               class: "small",

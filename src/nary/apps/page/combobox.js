@@ -77,7 +77,7 @@ export class Combobox {
     this.#onChange();
   }
 
-  /** Take what was typed: a gap for nothing or a question mark, else a name for the server to recognise. */
+  /** Take what was typed: a gap for nothing or a question mark, else a name for the server to recognize. */
   #takeText() {
     const text = this.input.value.trim();
     if (text === this.#shown.trim()) return this.#close();

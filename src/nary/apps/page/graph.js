@@ -1,4 +1,4 @@
-/** The fact drawn as its graph: a colour for each role, a colour and a dash pattern for each type of edge. */
+/** The fact drawn as its graph: a color for each role, a color and a dash pattern for each type of edge. */
 
 import { h, svg } from "./dom.js";
 import { percent } from "./format.js";

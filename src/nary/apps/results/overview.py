@@ -11,7 +11,7 @@ from nary.runs.tables import is_ablation
 _DATASETS = ("jf17k-4", "jf17k-3", "fb-auto", "nobel")
 """Those that every system can be trained on in minutes."""
 _LEGEND = """**MRR** (Hits@1, Hits@10) of all entities, parameters, seconds of training; where a system has several
-recipes for a dataset, each with its name. The tables above link to the files and tell what each learnt from: some from
+recipes for a dataset, each with its name. The tables above link to the files and tell what each learned from: some from
 train and valid, others from train alone."""
 
 

@@ -45,11 +45,11 @@ class Own:
 
     @property
     def protocol(self) -> str:
-        """The rules of the ranking and what was learnt from, in words."""
+        """The rules of the ranking and what was learned from, in words."""
         first = self.results[0]
         stated = first["protocol"].items()
         rules = (f"{key} {' '.join(value) if isinstance(value, list) else value}" for key, value in stated if value)
-        return f"{', '.join(rules)}. Learnt from {' and '.join(first['trained_on'])}"
+        return f"{', '.join(rules)}. Learned from {' and '.join(first['trained_on'])}"
 
     @property
     def seconds(self) -> float | None:

@@ -1,4 +1,4 @@
-"""A picture of quality against time: a panel a dataset, a point a recipe, a colour a model."""
+"""A picture of quality against time: a panel a dataset, a point a recipe, a color a model."""
 
 from collections.abc import Sequence
 from pathlib import Path

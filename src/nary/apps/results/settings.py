@@ -9,7 +9,7 @@ from nary.apps.results.tables import markdown, signed
 from nary.runs.reproduce import settings_of
 from nary.runs.tuning import TRIED
 
-_LEGEND = """MRR of all entities in the valid split; every row learnt from train alone, in fewer epochs than the tables
+_LEGEND = """MRR of all entities in the valid split; every row learned from train alone, in fewer epochs than the tables
 above have. `nary tune DATA --search each --results FOLDER` makes such a table ([Reproducing](reproducing.md))."""
 
 

@@ -34,7 +34,7 @@ from nary.apps.server.responses import (
 )
 from nary.apps.server.sent_facts import fact_of, query_of, statement_of
 from nary.facts import Fact, Position
-from nary.inference.results import Completions, Neighbours, Prediction, Suggestions
+from nary.inference.results import Completions, Neighbors, Prediction, Suggestions
 from nary.models.contract import Kind
 from nary.runs import Run
 
@@ -84,7 +84,7 @@ def api(run: Run, worker: Worker) -> APIRouter:
         return (await worker.run(lambda: predictor.explain(fact, position))).as_dict()
 
     @router.get("/similar", summary="What is similar?")
-    async def similar(name: _Name, kind: _MaybeKind = None, k: _Count = 10) -> Neighbours:
+    async def similar(name: _Name, kind: _MaybeKind = None, k: _Count = 10) -> Neighbors:
         """The entities or relations whose vectors are nearest."""
         return await worker.run(lambda: predictor.similar(name, kind, k))
 

@@ -102,7 +102,7 @@ class Worker:
         try:
             async with asyncio.timeout(self._timeout):
                 yield
-        except TimeoutError:  # this has cancelled the answer, so a job that still waits will be passed over
+        except TimeoutError:  # this has canceled the answer, so a job that still waits will be passed over
             raise TimeLimitError(self._timeout) from None
 
     async def _done(self, job: _Ask | _Task) -> Any:

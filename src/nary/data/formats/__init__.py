@@ -104,5 +104,5 @@ def _json_kind(line: str, told: str | None) -> str:
 
 
 def _is_names(value: object) -> bool:
-    """Whether ``value`` is what gran files have for an attribute, and not ours under a misspelt key."""
+    """Whether ``value`` is what gran files have for an attribute, and not ours under a misspelled key."""
     return isinstance(value, list) and bool(value) and all(isinstance(name, str) for name in value)

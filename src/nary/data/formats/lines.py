@@ -1,7 +1,7 @@
 """What formats with a fact a line have in common.
 
 A format reads a line in two ways. ``parse`` is exact: it takes one line and says precisely what is wrong with it.
-``parse_many`` is fast: it takes a whole column of lines, recognises those that are surely right, and leaves the others
+``parse_many`` is fast: it takes a whole column of lines, recognizes those that are surely right, and leaves the others
 to ``parse``. Both give the same facts.
 """
 

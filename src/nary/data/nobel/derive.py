@@ -32,7 +32,7 @@ def facts() -> list[Fact]:
     for row in table:
         found[_award(row, laureates[row.year, row.category])] = None
         if row.kind:
-            about = _organisation(row) if row.kind == "org" else _person(row, order)
+            about = _organization(row) if row.kind == "org" else _person(row, order)
             found.update(dict.fromkeys(about))
     return list(found)
 
@@ -68,7 +68,7 @@ def _relative(laureate: str, kind: str, relative: str, order: Mapping[str, int])
     return Fact(laureate, kind, relative)
 
 
-def _organisation(row: Row) -> Iterator[Fact]:
+def _organization(row: Row) -> Iterator[Fact]:
     yield Fact(row.laureate, "instance of", "organization")
     yield Fact(row.laureate, "inception", row.born)
     if row.birthplace:

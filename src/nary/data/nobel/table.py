@@ -13,7 +13,7 @@ COLUMNS = (
 class Row:
     """One laureate of one prize; an empty string or tuple where the table says nothing.
 
-    A laureate's later rows leave everything empty from ``kind`` on, except the affiliation. For an organisation,
+    A laureate's later rows leave everything empty from ``kind`` on, except the affiliation. For an organization,
     ``born`` is the year of its foundation and ``birthplace`` the city of its headquarters.
     """
 

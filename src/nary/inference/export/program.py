@@ -36,8 +36,8 @@ class _Scores(nn.Module):
         self.model = model
 
     def forward(self, ids: Tensor, columns: Tensor) -> tuple[Tensor, ...]:
-        query = self.model.query(Batch([Group(ids, columns)]))
-        tables = (self.model.table(kind) for kind in ("entity", "relation"))
+        query = self.model.encode(Batch([Group(ids, columns)]))
+        tables = (self.model.candidates(kind) for kind in ("entity", "relation"))
         return tuple(torch.addmm(bias, query, table.T) for table, bias in tables)
 
 

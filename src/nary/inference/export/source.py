@@ -34,13 +34,13 @@ class Source:
 
     def vectors(self) -> npt.NDArray[np.float32]:
         """The vectors candidates are scored with [E + R, d]; their biases are no part of them."""
-        tables = [self.model.table(kind)[0].detach().float().cpu().numpy() for kind in ("entity", "relation")]
+        tables = [self.model.candidates(kind)[0].detach().float().cpu().numpy() for kind in ("entity", "relation")]
         return np.concatenate(tables)
 
     def check(self) -> None:
         """Refuse a model without vectors."""
         try:
-            self.model.table("relation")
+            self.model.candidates("relation")
         except NotImplementedError:
             raise SettingError(
                 f"{self.model.name} has no vectors of entities and relations, so it cannot be exported",

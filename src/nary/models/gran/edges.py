@@ -20,7 +20,7 @@ def vertex_roles(qualifiers: int) -> npt.NDArray[np.int64]:
 def edge_types(qualifiers: int, settings: GranSettings) -> npt.NDArray[np.int64]:
     """The type of the edge between each two vertices [T, T]; 0 has no bias."""
     types = edge_matrix(qualifiers, settings.variant)
-    if settings.extra_edges:
+    if settings.pair_edges:
         roles = vertex_roles(qualifiers)
         low, high = np.minimum.outer(roles, roles), np.maximum.outer(roles, roles)
         extra = len(EdgeType) + low * 5 + high  # a type for each pair of roles
@@ -31,4 +31,4 @@ def edge_types(qualifiers: int, settings: GranSettings) -> npt.NDArray[np.int64]
 
 def edge_type_count(settings: GranSettings) -> int:
     """How many types with a bias there are; the type 0 is not one of them."""
-    return len(EdgeType) + 25 if settings.extra_edges else len(EdgeType) - 1
+    return len(EdgeType) + 25 if settings.pair_edges else len(EdgeType) - 1

@@ -34,15 +34,15 @@ class GraphAttentionLayer(nn.Module):
 
     def __init__(self, settings: GranSettings, last: bool) -> None:
         super().__init__()
-        width = settings.width
-        self.heads = settings.heads
+        width = settings.hidden_dim
+        self.heads = settings.num_heads
         self.pre_norm = settings.norm == "pre"
         self.last = last
         self.projection = nn.Linear(width, 3 * width)  # query, key, value
         self.output = nn.Linear(width, width)
         self.attention_norm = nn.LayerNorm(width, eps=1e-12)
-        self.inner = nn.Linear(width, settings.inner)
-        self.outer = nn.Linear(settings.inner, width)
+        self.inner = nn.Linear(width, settings.ffn_dim)
+        self.outer = nn.Linear(settings.ffn_dim, width)
         self.outer_norm = nn.LayerNorm(width, eps=1e-12)
         self.dropout = Dropout(settings.dropout)
 

@@ -23,20 +23,20 @@ class Gran(Model):
     """Masked fact -> embeddings -> graph attention -> the masked vertex -> scores of all candidates."""
 
     name = "gran"
-    hides = True
+    supports_multiple_masks = True
 
     def __init__(self, settings: GranSettings, sizes: Sizes) -> None:
         super().__init__()
-        if settings.width % settings.heads:
+        if settings.hidden_dim % settings.num_heads:
             raise SettingError(
-                f"model.width is {settings.width}, which {settings.heads} heads cannot share evenly",
-                "Choose a multiple of model.heads.",
+                f"model.hidden_dim is {settings.hidden_dim}, which {settings.num_heads} heads cannot share evenly",
+                "Choose a multiple of model.num_heads.",
             )
         self.settings = settings
         self.sizes = sizes
         self.relations = sizes.relations
         self.max_qualifiers = max(1, sizes.max_arity - 2)
-        width = settings.width
+        width = settings.hidden_dim
         # Apart from each other, so that no gradient of one is spread out to the rows of all.
         self.mask_embedding = nn.Parameter(torch.empty(1, width))
         self.relation_embedding = nn.Parameter(torch.empty(sizes.relations, width))
@@ -44,21 +44,23 @@ class Gran(Model):
         self.role_embedding = _table(self._role_count(), width)
         self.input_norm = nn.LayerNorm(width, eps=1e-12)
         self.dropout = Dropout(settings.dropout)
-        last = settings.layers - 1
-        self.layers = nn.ModuleList(GraphAttentionLayer(settings, number == last) for number in range(settings.layers))
-        tables = settings.layers if settings.edge_bias == "per-layer" else 1
-        heads = settings.heads if settings.edge_bias == "per-head" else 1
-        shape = (heads, edge_type_count(settings), width // settings.heads)
+        last = settings.num_layers - 1
+        self.layers = nn.ModuleList(
+            GraphAttentionLayer(settings, number == last) for number in range(settings.num_layers)
+        )
+        tables = settings.num_layers if settings.edge_bias == "per-layer" else 1
+        heads = settings.num_heads if settings.edge_bias == "per-head" else 1
+        shape = (heads, edge_type_count(settings), width // settings.num_heads)
         self.edge_key = _table(tables if settings.edge_bias_on in ("both", "key") else 0, *shape)
         self.edge_value = _table(tables if settings.edge_bias_on in ("both", "value") else 0, *shape)
         self.head_transform = nn.Linear(width, width)
         self.head_norm = nn.LayerNorm(width, eps=1e-12) if settings.head == "code" else None
         self.output_norm = nn.LayerNorm(width, eps=1e-12) if settings.norm == "pre" else None
         self.output_bias = nn.Parameter(torch.zeros(sizes.relations + sizes.entities))
-        self.output_embedding = _table(0 if settings.tied else sizes.relations + sizes.entities, width)
+        self.output_embedding = _table(0 if settings.tie_embeddings else sizes.relations + sizes.entities, width)
         init_weights(self)
 
-    def query(self, batch: Batch) -> Tensor:
+    def encode(self, batch: Batch) -> Tensor:
         """The vector of each masked vertex after the prediction layer [B, d]."""
         return self._encode(*self._pack(batch))
 
@@ -89,7 +91,7 @@ class Gran(Model):
             x = self.head_norm(nn.functional.gelu(x))
         return x
 
-    def table(self, kind: Kind) -> tuple[Tensor, Tensor]:
+    def candidates(self, kind: Kind) -> tuple[Tensor, Tensor]:
         """The embeddings [C, d] and the free biases [C] of all entities, or of all relations."""
         own = slice(self.relations, None) if kind == "entity" else slice(self.relations)
         if self.output_embedding is not None:
@@ -127,13 +129,13 @@ class Gran(Model):
     def _roles(self, group: Group) -> Tensor:
         """The row of the role embedding of each vertex [T]."""
         roles = torch.from_numpy(vertex_roles(group.qualifiers)).to(group.ids.device)
-        if self.settings.embeddings == "position":  # an arity that training never saw shares the last numbers
+        if self.settings.role_embeddings == "position":  # an arity that training never saw shares the last numbers
             number = torch.arange(group.qualifiers).clamp(max=self.max_qualifiers - 1).repeat(2)
             roles[3:] += 2 * number.to(roles.device)
         return roles
 
     def _role_count(self) -> int:
-        return {"none": 0, "role": 5, "position": 3 + 2 * self.max_qualifiers}[self.settings.embeddings]
+        return {"none": 0, "role": 5, "position": 3 + 2 * self.max_qualifiers}[self.settings.role_embeddings]
 
     def _edge_tables(self, layer: int) -> tuple[Tensor | None, Tensor | None]:
         """The key and value biases of one layer [types + 1, z], or [H, types + 1, z] per head; type 0 is zero."""

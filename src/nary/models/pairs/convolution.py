@@ -1,4 +1,4 @@
-"""Filters over the rows of a stack, normalised over the batch.
+"""Filters over the rows of a stack, normalized over the batch.
 
 Shapes: n stacks, d coordinates of a row, F filters (f of them), P = d - 2 places that a filter is put to.
 """
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 SPAN = 3
-"""How many neighbouring coordinates a filter reads of each row."""
+"""How many neighboring coordinates a filter reads of each row."""
 _MOMENTUM, _EPSILON = 0.1, 1e-5
 
 
@@ -37,7 +37,7 @@ class Convolution(nn.Module):
 
     What a filter gives is linear in what it reads, so its mean and variance over a batch follow from those of the
     windows it is put to. They are few numbers, and with them the norm becomes part of the filters: nothing ever goes
-    over the features to normalise them.
+    over the features to normalize them.
     """
 
     mean: Tensor
@@ -53,30 +53,30 @@ class Convolution(nn.Module):
         self.register_buffer("variance", torch.ones(filters))
 
     def forward(self, stacks: Tensor) -> Tensor:
-        """The features [n, P, F] of stacks of rows [n, rows, d], normalised over all stacks and places."""
+        """The features [n, P, F] of stacks of rows [n, rows, d], normalized over all stacks and places."""
         windows = stacks.unfold(2, SPAN, 1).transpose(1, 2).flatten(2)  # [n, P, rows * 3]
         over_batch = self.training and len(stacks)
-        filters = self._normalised(
+        filters = self._normalized(
             *(self._moments(windows.flatten(0, 1)) if over_batch else (self.mean, self.variance))
         )
         return nn.functional.linear(windows, filters.weight.flatten(1), filters.bias)
 
     def in_evaluation(self, size: int) -> list[Filters]:
         """The filters, so many at a time, with what the norm remembers."""
-        every = self._normalised(self.mean, self.variance)
+        every = self._normalized(self.mean, self.variance)
         return [
             Filters(*own) for own in zip(torch.split(every.weight, size), torch.split(every.bias, size), strict=True)
         ]
 
-    def _normalised(self, mean: Tensor, variance: Tensor) -> Filters:
+    def _normalized(self, mean: Tensor, variance: Tensor) -> Filters:
         scale = self.scale * (variance + _EPSILON).rsqrt()
         return Filters(self.filters * scale[:, None, None], self.shift - mean * scale)
 
     def _moments(self, windows: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance [F] of the features of windows [N, rows * 3]; what is remembered follows them."""
-        filters, centre = self.filters.flatten(1), windows.mean(0)
-        apart = windows - centre
-        mean = filters @ centre
+        filters, center = self.filters.flatten(1), windows.mean(0)
+        apart = windows - center
+        mean = filters @ center
         variance = (filters @ (apart.T @ apart / len(windows)) * filters).sum(1)
         with torch.no_grad():
             self.mean.lerp_(mean, _MOMENTUM)

@@ -24,16 +24,16 @@ class HingeSettings(Settings):
     """``[model]`` of a recipe for HINGE."""
 
     name: Literal["hinge"] = "hinge"
-    width: int = Field(100, ge=4)
-    filters: int = Field(400, ge=1)
+    embedding_dim: int = Field(100, ge=4)
+    num_filters: int = Field(400, ge=1)
 
 
 class Hinge(PairModel):
     """Scores a fact with w · relu(least of a and all b_i) + w0.
 
     The features a [P, F] are what filters give for [subject; relation; object], the features b_i what other filters
-    give for [subject; relation; object; attribute i; value i], both normalised over the batch. A filter reads three
-    neighbouring coordinates of all rows.
+    give for [subject; relation; object; attribute i; value i], both normalized over the batch. A filter reads three
+    neighboring coordinates of all rows.
     """
 
     name = "hinge"
@@ -41,10 +41,10 @@ class Hinge(PairModel):
     def __init__(self, settings: HingeSettings, sizes: Sizes) -> None:
         super().__init__()
         self.sizes = sizes
-        self.entity = vectors(sizes.entities, settings.width)
-        self.relation = vectors(sizes.relations, settings.width)
-        self.triple, self.pair = Convolution(3, settings.filters), Convolution(5, settings.filters)
-        start = torch.empty(1, (settings.width - SPAN + 1) * settings.filters)
+        self.entity = vectors(sizes.entities, settings.embedding_dim)
+        self.relation = vectors(sizes.relations, settings.embedding_dim)
+        self.triple, self.pair = Convolution(3, settings.num_filters), Convolution(5, settings.num_filters)
+        start = torch.empty(1, (settings.embedding_dim - SPAN + 1) * settings.num_filters)
         self.weight = nn.Parameter(nn.init.xavier_normal_(start))  # [1, P F]
         self.bias = nn.Parameter(torch.zeros(1))
 
@@ -53,7 +53,7 @@ class Hinge(PairModel):
         return self.group_scores([ids])[0]
 
     def group_scores(self, groups: Sequence[Tensor]) -> list[Tensor]:
-        """The scores [n] of whole facts, group by group; in training features are normalised over all of them."""
+        """The scores [n] of whole facts, group by group; in training features are normalized over all of them."""
         embedded = [self.embed(ids) for ids in groups]
         stacks = [
             torch.cat([triples[:, None].expand(-1, qualifiers.shape[1], -1, -1), qualifiers], 2).flatten(0, 1)

@@ -30,10 +30,10 @@ class NaLPSettings(Settings):
     """``[model]`` of a recipe for NaLP."""
 
     name: Literal["nalp"] = "nalp"
-    width: int = Field(100, ge=1)
-    filters: int = Field(200, ge=1)
+    embedding_dim: int = Field(100, ge=1)
+    num_filters: int = Field(200, ge=1)
     """The features of a pair of role and value."""
-    units: int = Field(1000, ge=1)
+    fcn_dim: int = Field(1000, ge=1)
     """The features of two such pairs together."""
 
 
@@ -46,7 +46,7 @@ class NaLP(Model):
     def __init__(self, settings: NaLPSettings, sizes: Sizes) -> None:
         super().__init__()
         self.sizes = sizes
-        width, filters, units = settings.width, settings.filters, settings.units
+        width, filters, units = settings.embedding_dim, settings.num_filters, settings.fcn_dim
         self.entity = _uniform(width**-0.5, sizes.entities, width)
         self.role = _uniform(width**-0.5, 3 * sizes.relations, width)  # numbered as in slots_of
         self.filters = nn.Parameter(nn.init.trunc_normal_(torch.empty(filters, 2 * width), std=0.1, a=-0.2, b=0.2))

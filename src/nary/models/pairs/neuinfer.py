@@ -29,12 +29,12 @@ class NeuInferSettings(Settings):
     """``[model]`` of a recipe for NeuInfer."""
 
     name: Literal["neuinfer"] = "neuinfer"
-    width: int = Field(100, ge=1)
-    layers: int = Field(2, ge=1)
+    embedding_dim: int = Field(100, ge=1)
+    num_layers: int = Field(2, ge=1)
     """Hidden layers between a triple and its validity, each smaller than the one before by the same."""
-    units: int = Field(1200, ge=1)
+    fcn_dim: int = Field(1200, ge=1)
     """What is made of a triple together with a qualifier."""
-    validity_share: float = Field(0.1, gt=0, lt=1)
+    validity_weight: float = Field(0.1, gt=0, lt=1)
     """What the validity of the triple counts in a fact with qualifiers; the rest is what its compatibility counts."""
     primary: Literal["given", "most-distinct"] = "given"
     """Which two entities of a fact make its triple: subject and object, or those in the two slots that were seen with
@@ -53,17 +53,17 @@ class NeuInfer(PairModel):
     def __init__(self, settings: NeuInferSettings, sizes: Sizes) -> None:
         super().__init__()
         self.sizes = sizes
-        self.width, self.share = settings.width, settings.validity_share
+        self.width, self.share = settings.embedding_dim, settings.validity_weight
         self.primary = Primary(sizes.relations) if settings.primary == "most-distinct" else None
         self.entity = vectors(sizes.entities, self.width)
         self.relation = vectors((3 if self.primary else 1) * sizes.relations, self.width)
-        steps = settings.layers + 1
+        steps = settings.num_layers + 1
         units = [max(1, 3 * self.width * left // steps) for left in range(steps, 0, -1)]
         first, *deeper = (_dense(*both) for both in pairwise(units))
         self.first, self.deeper = first, nn.ModuleList(deeper)
         self.validity = _dense(units[-1], 1)
-        self.relate = _dense(5 * self.width, settings.units)
-        self.compatibility = _dense(settings.units, 1)
+        self.relate = _dense(5 * self.width, settings.fcn_dim)
+        self.compatibility = _dense(settings.fcn_dim, 1)
 
     def prepare(self, train: FactTable) -> None:
         """Count what decides which entities make the triple."""

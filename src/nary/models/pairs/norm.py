@@ -1,4 +1,4 @@
-"""Batch normalisation of rows that stand for several each."""
+"""Batch normalization of rows that stand for several each."""
 
 import torch
 from torch import Tensor, nn

@@ -21,11 +21,11 @@ class Decoder(nn.Module):
         """``qualifiers`` is the largest number of them that has positions of its own."""
         super().__init__()
         self.qualifiers = max(1, qualifiers)
-        start = settings.position_start
-        self.mask = nn.Parameter(start * torch.randn(1, settings.width))
-        self.positions = nn.Parameter(start * torch.randn(3 + 2 * self.qualifiers, settings.width))
-        self.layers = nn.ModuleList(DecoderLayer(settings) for _ in range(settings.layers))
-        self.output = nn.Linear(settings.width, settings.width)
+        start = settings.position_init_std
+        self.mask = nn.Parameter(start * torch.randn(1, settings.hidden_dim))
+        self.positions = nn.Parameter(start * torch.randn(3 + 2 * self.qualifiers, settings.hidden_dim))
+        self.layers = nn.ModuleList(DecoderLayer(settings) for _ in range(settings.num_layers))
+        self.output = nn.Linear(settings.hidden_dim, settings.hidden_dim)
 
     def forward(self, sequences: Sequence[Sequences], entities: Tensor, relations: Tensor) -> Tensor:
         """Questions and the vectors of all entities [E, d] and relations [2R, d] -> query vectors [B, d]."""
@@ -62,13 +62,13 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, settings: StareSettings) -> None:
         super().__init__()
-        width = settings.width
-        self.heads = settings.heads
+        width = settings.hidden_dim
+        self.heads = settings.num_heads
         self.projection = nn.Linear(width, 3 * width)  # query, key, value
         self.mixing = nn.Linear(width, width)
         self.attention_norm = nn.LayerNorm(width)
-        self.inner = nn.Linear(width, settings.inner)
-        self.outer = nn.Linear(settings.inner, width)
+        self.inner = nn.Linear(width, settings.ffn_dim)
+        self.outer = nn.Linear(settings.ffn_dim, width)
         self.outer_norm = nn.LayerNorm(width)
         self.dropout = Dropout(settings.dropout)
         nn.init.xavier_uniform_(self.projection.weight)

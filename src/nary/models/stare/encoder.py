@@ -1,4 +1,4 @@
-"""The graph encoder: entities learn from their neighbours what the facts about them say."""
+"""The graph encoder: entities learn from their neighbors what the facts about them say."""
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +15,7 @@ class GraphEncoder(nn.Module):
     def __init__(self, settings: StareSettings, graph: MessageGraph) -> None:
         super().__init__()
         self.graph = graph
-        self.layers = nn.ModuleList(GraphLayer(settings) for _ in range(settings.graph_layers))
+        self.layers = nn.ModuleList(GraphLayer(settings) for _ in range(settings.num_graph_layers))
         self.dropout = Dropout(settings.graph_dropout)
 
     def forward(self, x: Tensor, relations: Tensor) -> tuple[Tensor, Tensor]:
@@ -34,7 +34,7 @@ class GraphLayer(nn.Module):
 
     def __init__(self, settings: StareSettings) -> None:
         super().__init__()
-        width = settings.width
+        width = settings.hidden_dim
         self.subject_weight = _start(width, width)
         self.object_weight = _start(width, width)
         self.loop_weight = _start(width, width)

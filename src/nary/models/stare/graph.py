@@ -1,4 +1,4 @@
-"""The message graph: the facts that are learnt from, in a form in which messages are cheap to sum.
+"""The message graph: the facts that are learned from, in a form in which messages are cheap to sum.
 
 Letters: E entities, R relations, C compositions, P pairs of an attribute and a value, d width.
 A *composition* is what an edge says: a relation with its qualifiers. Edges with the same composition share its vector.
@@ -62,7 +62,7 @@ class MessageGraph(nn.Module):
         """
         pairs = rotated(self.pair_values(x), self.pair_attributes(relations))  # [P, d]
         said = self.pairs_of(product(pairs, qualifier_weight))  # [C, d]; the sum may come after the product
-        share = self.settings.relation_share
+        share = self.settings.relation_weight
         return [
             (own.receivers, own(x, torch.lerp(said, relation_of(relations), share)))
             for own, relation_of in ((self.to_subjects, self.relation_of), (self.to_objects, self.inverse_of))
@@ -83,7 +83,7 @@ class MessageGraph(nn.Module):
         self.relation_of = SparseMatrix(every, relations, (compositions, both))
         self.inverse_of = SparseMatrix(every, self.sizes.relations + relations, (compositions, both))
         said, subjects, objects = edges.T
-        limits, degrees = (entities, compositions), self.settings.degrees
+        limits, degrees = (entities, compositions), self.settings.degree_norm
         self.to_subjects = Direction(subjects, objects, said, limits, degrees)
         self.to_objects = Direction(objects, subjects, said, limits, degrees)
         self.edges, self.relations, self.qualifiers = edges, relations, qualifiers

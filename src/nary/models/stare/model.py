@@ -20,14 +20,14 @@ from nary.models.stare.settings import StareSettings
 
 
 class Stare(Model):
-    """Embeddings -> messages along the facts learnt from -> a Transformer over the question -> scores.
+    """Embeddings -> messages along the facts learned from -> a Transformer over the question -> scores.
 
     All questions of a batch, and all its candidates, share one run of the graph encoder. In training that is a run a
     step; otherwise one run serves until the weights may have changed, and has no gradients.
     """
 
     name = "stare"
-    hides = True
+    supports_multiple_masks = True
     objectives = frozenset({"softmax", "binary", "sigmoid"})
 
     @classmethod
@@ -42,8 +42,8 @@ class Stare(Model):
         self.settings = settings
         self.sizes = sizes
         self.roles = self.roles_of(settings)
-        self.hides = settings.predicts == "all"  # else nothing is learnt of what a gap looks like
-        pads, width = settings.padding, settings.width
+        self.supports_multiple_masks = settings.predicts == "all"  # else nothing is learned of what a gap looks like
+        pads, width = settings.padding, settings.hidden_dim
         entities = nn.init.xavier_normal_(torch.empty(sizes.entities, width))
         self.entity_embedding = nn.Parameter(_with_zeros(entities, pads))
         self.encoder: GraphEncoder | None = None
@@ -63,20 +63,20 @@ class Stare(Model):
         if self.encoder is not None:
             self.encoder.graph.hold(train)
 
-    def query(self, batch: Batch) -> Tensor:
+    def encode(self, batch: Batch) -> Tensor:
         """The query vector of each question [B, d]."""
         if self.training:
             self._encoded = None  # a new step
         sequences = [Sequences.of(group, self.settings, self.sizes) for group in batch.groups]
         return self.decoder(sequences, *self._encode())
 
-    def table(self, kind: Kind) -> tuple[Tensor, Tensor]:
+    def candidates(self, kind: Kind) -> tuple[Tensor, Tensor]:
         """The vectors of all entities, or of all relations, after the graph encoder [C, d]; their biases are zero."""
         entities, relations = self._encode()
         vectors = entities[: self.sizes.entities] if kind == "entity" else relations[: self.sizes.relations]
         return vectors, vectors.new_zeros(len(vectors))
 
-    def constrain(self) -> None:
+    def post_step(self) -> None:
         """Forget what was encoded: the step is done, the weights have changed."""
         self._encoded = None
 
@@ -89,8 +89,8 @@ class Stare(Model):
     def _encode(self) -> tuple[Tensor, Tensor]:
         """The vectors of entities [E, d] and of relations in both directions [2R, d].
 
-        In training they belong to the step: :meth:`query`, with which a step begins, makes them anew, so that
-        :meth:`table` has the same, with the same dropout, and :meth:`constrain`, with which it ends, forgets them.
+        In training they belong to the step: :meth:`encode`, with which a step begins, makes them anew, so that
+        :meth:`candidates` has the same, with the same dropout, and :meth:`post_step`, with which it ends, forgets them.
         """
         if self.encoder is None:
             return self.entity_embedding, self.relation_embedding
@@ -112,14 +112,15 @@ class Stare(Model):
 
 
 def _check(settings: StareSettings) -> None:
-    if settings.width % 2:
+    if settings.hidden_dim % 2:
         raise SettingError(
-            f"model.width is {settings.width}, but two coordinates make a complex number", "Choose an even width."
+            f"model.hidden_dim is {settings.hidden_dim}, but two coordinates make a complex number",
+            "Choose an even width.",
         )
-    if settings.width % settings.heads:
+    if settings.hidden_dim % settings.num_heads:
         raise SettingError(
-            f"model.width is {settings.width}, which {settings.heads} heads cannot share evenly",
-            "Choose a multiple of model.heads.",
+            f"model.hidden_dim is {settings.hidden_dim}, which {settings.num_heads} heads cannot share evenly",
+            "Choose a multiple of model.num_heads.",
         )
 
 

@@ -10,7 +10,7 @@ def product(vectors: Tensor, weight: Tensor) -> Tensor:
 
 
 def rotated(vectors: Tensor, by: Tensor) -> Tensor:
-    """The products [n, d] of vectors read as complex numbers, each of two neighbouring coordinates.
+    """The products [n, d] of vectors read as complex numbers, each of two neighboring coordinates.
 
     The published code makes a complex number of a coordinate of the first half and one of the second: this is the same
     with coordinates in another order.

@@ -57,33 +57,33 @@ class TupleModel(Model):
                 if arity is None or arity in self.arities:
                     start(getattr(self, name))
 
-    def query(self, batch: Batch) -> Tensor:
+    def encode(self, batch: Batch) -> Tensor:
         """A vector for each masked fact [B, d]."""
         tuples = [Tuples.of(group) for group in batch.groups]
         known = [own for own in tuples if own.arity in self.arities]
-        parts = iter(torch.split(self.encode(known), [len(own) for own in known]) if known else ())
+        parts = iter(torch.split(self.encode_tuples(known), [len(own) for own in known]) if known else ())
         return torch.cat(
             [
                 next(parts)
                 if own.arity in self.arities
-                else self.entity.new_zeros(len(own), self.candidates().shape[1])
+                else self.entity.new_zeros(len(own), self.entity_vectors().shape[1])
                 for own in tuples
             ]
         )
 
-    def table(self, kind: Kind) -> tuple[Tensor, Tensor]:
+    def candidates(self, kind: Kind) -> tuple[Tensor, Tensor]:
         """The vectors of all entities [E, d]; their biases are zero."""
         if kind == "relation":
             raise NotImplementedError(f"{self.name} does not score relations")
-        vectors = self.candidates()
+        vectors = self.entity_vectors()
         return vectors, vectors.new_zeros(len(vectors))
 
     def fact_scores(self, ids: Tensor) -> Tensor:
         """The scores [n] of whole facts of one arity [n, 2m+3]: what :meth:`score` gives the element that is masked."""
         tuples = Tuples.of(Group(ids, ids.new_full((len(ids),), SUBJECT)))
-        return self.rate(tuples) if tuples.arity in self.arities else self.entity.new_zeros(len(ids))
+        return self.score_tuples(tuples) if tuples.arity in self.arities else self.entity.new_zeros(len(ids))
 
-    def encode(self, tuples: Sequence[Tuples]) -> Tensor:
+    def encode_tuples(self, tuples: Sequence[Tuples]) -> Tensor:
         """The query vectors of tuples [B, d], whose arities training saw."""
         return torch.cat([self.encode_one(own) for own in tuples])
 
@@ -91,14 +91,14 @@ class TupleModel(Model):
         """The query vectors of tuples of one arity [n, d]."""
         raise NotImplementedError(f"{self.name} scores without query vectors")
 
-    def candidates(self) -> Tensor:
+    def entity_vectors(self) -> Tensor:
         """The vectors that queries are multiplied with [E, d]."""
         return self.entity
 
-    def rate(self, tuples: Tuples) -> Tensor:
+    def score_tuples(self, tuples: Tuples) -> Tensor:
         """The scores [n] of whole tuples, of an arity that training saw, whose subject is marked as masked."""
-        subjects = nn.functional.embedding(tuples.entities[:, 0], self.candidates())
-        return (self.encode([tuples]) * subjects).sum(1)
+        subjects = nn.functional.embedding(tuples.entities[:, 0], self.entity_vectors())
+        return (self.encode_tuples([tuples]) * subjects).sum(1)
 
     def _grow(self, name: str, arity: int | None, shape: tuple[int, ...], start: Start) -> None:
         self._grown[name] = (arity, shape, start)

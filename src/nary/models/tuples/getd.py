@@ -16,7 +16,7 @@ class GETDSettings(Settings):
     """``[model]`` of a recipe for GETD; the defaults are those of JF17K-3."""
 
     name: Literal["getd"] = "getd"
-    width: int = Field(50, ge=1)
+    embedding_dim: int = Field(50, ge=1)
     rank: int = Field(50, ge=1)
     input_dropout: float = Field(0.127, ge=0, lt=1)
     """Of the known entities."""
@@ -34,10 +34,10 @@ class GETD(TensorModel):
     name = "getd"
 
     def __init__(self, settings: GETDSettings, sizes: Sizes) -> None:
-        super().__init__(sizes, settings.width, settings.input_dropout, settings.hidden_dropout)
+        super().__init__(sizes, settings.embedding_dim, settings.input_dropout, settings.hidden_dropout)
         rank = settings.rank
         for arity in range(2, sizes.max_arity + 1):
-            self.by_arity(f"ring_{arity}", arity, (arity + 1, rank, settings.width, rank), _start)
+            self.by_arity(f"ring_{arity}", arity, (arity + 1, rank, settings.embedding_dim, rank), _start)
 
     def contract(self, tuples: Tuples, relations: Tensor, entities: Tensor) -> Tensor:
         """The core times the relations [n, d] and known entities [n, k-1, d] of tuples: [n, d]."""

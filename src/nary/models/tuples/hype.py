@@ -21,9 +21,9 @@ class HypESettings(Settings):
     """``[model]`` of a recipe for HypE."""
 
     name: Literal["hype"] = "hype"
-    width: int = Field(200, ge=1)
-    filters: int = Field(6, ge=1)
-    filter_width: int = Field(1, ge=1)
+    embedding_dim: int = Field(200, ge=1)
+    num_filters: int = Field(6, ge=1)
+    filter_size: int = Field(1, ge=1)
     stride: int = Field(2, ge=1)
     input_dropout: float = Field(0.2, ge=0, lt=1)
     """Of the entities."""
@@ -43,16 +43,18 @@ class HypE(Multilinear):
     _place: Tensor
 
     def __init__(self, settings: HypESettings, sizes: Sizes) -> None:
-        width, size = settings.width, settings.filter_width
+        width, size = settings.embedding_dim, settings.filter_size
         if size > width:
-            raise SettingError(f"model.filter_width is {size}, but model.width only {width}", "Choose a smaller one.")
+            raise SettingError(
+                f"model.filter_size is {size}, but model.hidden_dim only {width}", "Choose a smaller one."
+            )
         super().__init__(sizes, width, settings.dropout, nn.init.xavier_uniform_)
         self.settings = settings
         self.entity = nn.Parameter(nn.init.xavier_uniform_(torch.empty(sizes.entities, width)))
-        filters = torch.empty(sizes.max_arity + 1, settings.filters, size).uniform_(-_START, _START)
+        filters = torch.empty(sizes.max_arity + 1, settings.num_filters, size).uniform_(-_START, _START)
         self.filters = nn.Parameter(filters[1:] + filters[:1])  # [slot, c, t]; the published map has a bias
         starts = range(0, width - size + 1, settings.stride)
-        self.projection = nn.Linear(settings.filters * len(starts), width)  # of (c, p)
+        self.projection = nn.Linear(settings.num_filters * len(starts), width)  # of (c, p)
         self.input_dropout = Dropout(settings.input_dropout)
         coordinates = [start + t for start in starts for t in range(size)]  # that a filter reads, by (p, t)
         read = sorted(set(coordinates))
@@ -62,18 +64,18 @@ class HypE(Multilinear):
     def transformed(self, entities: Tensor) -> Tensor:
         """f_i of the entity in each slot [n, k, d]."""
         vectors = self.input_dropout(nn.functional.embedding(entities, self.entity))
-        read = vectors.unfold(2, self.settings.filter_width, self.settings.stride)  # [n, k, p, t]
+        read = vectors.unfold(2, self.settings.filter_size, self.settings.stride)  # [n, k, p, t]
         filtered = torch.einsum("nkpt,kct->nkcp", read, self.filters[: entities.shape[1]])
         found: Tensor = self.projection(filtered.flatten(2))
         return found
 
     def folded(self, products: Tensor, slots: Tensor) -> Tensor:
         """The products sent back through projection and filters, to the coordinates that are read [n, d']."""
-        back = (products @ self.projection.weight).view(len(products), self.settings.filters, -1)  # [n, c, p]
+        back = (products @ self.projection.weight).view(len(products), self.settings.num_filters, -1)  # [n, c, p]
         read = torch.einsum("ncp,nct->npt", back, self.filters[slots]).flatten(1)
         return read.new_zeros(len(read), len(self._read)).index_add(1, self._place, read)
 
-    def candidates(self) -> Tensor:
+    def entity_vectors(self) -> Tensor:
         """The coordinates of the entities that are read [E, d']."""
         return self.entity.index_select(1, self._read)
 

@@ -15,7 +15,7 @@ class MCPSettings(Settings):
     """``[model]`` of a recipe for m-CP."""
 
     name: Literal["m-cp"] = "m-cp"
-    width: int = Field(34, ge=1)
+    embedding_dim: int = Field(34, ge=1)
     """Of the vector in one slot."""
     dropout: float = Field(0.2, ge=0, lt=1)
     """Of the product, before it is summed."""
@@ -47,4 +47,4 @@ class MCP(CP):
     name = "m-cp"
 
     def __init__(self, settings: MCPSettings, sizes: Sizes) -> None:
-        super().__init__(sizes, settings.width, settings.dropout)
+        super().__init__(sizes, settings.embedding_dim, settings.dropout)

@@ -15,7 +15,7 @@ class MDistMultSettings(Settings):
     """``[model]`` of a recipe for m-DistMult."""
 
     name: Literal["m-distmult"] = "m-distmult"
-    width: int = Field(200, ge=1)
+    embedding_dim: int = Field(200, ge=1)
     dropout: float = Field(0.2, ge=0, lt=1)
     """Of the product, before it is summed."""
 
@@ -26,8 +26,8 @@ class MDistMult(Multilinear):
     name = "m-distmult"
 
     def __init__(self, settings: MDistMultSettings, sizes: Sizes) -> None:
-        super().__init__(sizes, settings.width, settings.dropout, nn.init.xavier_normal_)
-        self.entity = nn.Parameter(nn.init.xavier_normal_(torch.empty(sizes.entities, settings.width)))
+        super().__init__(sizes, settings.embedding_dim, settings.dropout, nn.init.xavier_normal_)
+        self.entity = nn.Parameter(nn.init.xavier_normal_(torch.empty(sizes.entities, settings.embedding_dim)))
 
     def transformed(self, entities: Tensor) -> Tensor:
         """The vectors of the entities [n, k, d]."""

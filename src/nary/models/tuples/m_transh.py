@@ -19,7 +19,7 @@ _AT_A_TIME = 8  # rows of scores that a processor's cache holds from one pass ov
 class TransHSettings(Settings):
     """What m-TransH and RAE have in common."""
 
-    width: int = Field(100, ge=1)
+    embedding_dim: int = Field(100, ge=1)
     variant: Literal["published", "hype"] = "published"
     """As published: the square of the distance, with normals, biases and weights of unit length. Or as the authors of
     HypE have it: the distance itself, all of them free."""
@@ -48,13 +48,13 @@ class MTransH(TupleModel):
     def __init__(self, settings: TransHSettings, sizes: Sizes) -> None:
         super().__init__(sizes)
         self.variant = settings.variant
-        self.entity = nn.Parameter(self._unit_start(torch.empty(sizes.entities, settings.width)))
-        self.by_schema("normal", (settings.width,), self._unit_start)
-        self.by_schema("bias", (settings.width,), self._unit_start)
+        self.entity = nn.Parameter(self._unit_start(torch.empty(sizes.entities, settings.embedding_dim)))
+        self.by_schema("normal", (settings.embedding_dim,), self._unit_start)
+        self.by_schema("bias", (settings.embedding_dim,), self._unit_start)
         self.by_schema("weight", (sizes.max_arity,), self._weight_start)
         self.dropout = Dropout(settings.dropout)
 
-    def candidates(self) -> Tensor:
+    def entity_vectors(self) -> Tensor:
         """None: a distance is no inner product."""
         raise NotImplementedError(f"{self.name} scores without a table of candidates")
 
@@ -63,12 +63,12 @@ class MTransH(TupleModel):
         scores = [self._score(Tuples.of(group)) for group in batch.groups]
         return scores[0] if len(scores) == 1 else torch.cat(scores)
 
-    def rate(self, tuples: Tuples) -> Tensor:
+    def score_tuples(self, tuples: Tuples) -> Tensor:
         """The scores of whole tuples [n]."""
         normals, biases, weights = self._of(tuples.schemas)
         return -self._distance(self.dropout(self._sum(tuples, normals, biases, weights)).square().sum(1))
 
-    def constrain(self) -> None:
+    def post_step(self) -> None:
         """Bring normals, biases and weights back to unit length."""
         if self.variant == "published":
             with torch.no_grad():

@@ -40,7 +40,7 @@ class Multilinear(TupleModel):
         """The query vectors of tuples of one arity [n, d]."""
         return self.folded(self.products(tuples), tuples.slots)
 
-    def rate(self, tuples: Tuples) -> Tensor:
+    def score_tuples(self, tuples: Tuples) -> Tensor:
         """The scores of whole tuples [n]."""
         return self._products(tuples, self.transformed(tuples.entities)).sum(1)
 

@@ -13,7 +13,7 @@ class NCPSettings(Settings):
     """``[model]`` of a recipe for n-CP."""
 
     name: Literal["n-cp"] = "n-cp"
-    width: int = Field(50, ge=1)
+    embedding_dim: int = Field(50, ge=1)
     """Of the vector in one slot."""
     dropout: float = Field(0.0, ge=0, lt=1)
     """Of the product, before it is summed."""
@@ -25,4 +25,4 @@ class NCP(CP):
     name = "n-cp"
 
     def __init__(self, settings: NCPSettings, sizes: Sizes) -> None:
-        super().__init__(sizes, settings.width, settings.dropout)
+        super().__init__(sizes, settings.embedding_dim, settings.dropout)

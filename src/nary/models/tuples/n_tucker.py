@@ -17,12 +17,12 @@ class NTuckERSettings(Settings):
     """``[model]`` of a recipe for n-TuckER."""
 
     name: Literal["n-tucker"] = "n-tucker"
-    width: int = Field(50, ge=1)
+    embedding_dim: int = Field(50, ge=1)
     input_dropout: float = Field(0.2, ge=0, lt=1)
     """Of the known entities."""
     hidden_dropout: float = Field(0.5, ge=0, lt=1)
     """Of the query vector."""
-    largest_core: float = Field(1e7, ge=1)
+    max_core_size: float = Field(1e7, ge=1)
     """How many numbers a core may have; one that would have more reads the first coordinates of all vectors only."""
 
 
@@ -32,8 +32,8 @@ class NTuckER(TensorModel):
     name = "n-tucker"
 
     def __init__(self, settings: NTuckERSettings, sizes: Sizes) -> None:
-        super().__init__(sizes, settings.width, settings.input_dropout, settings.hidden_dropout)
-        self.largest_core = settings.largest_core
+        super().__init__(sizes, settings.embedding_dim, settings.input_dropout, settings.hidden_dropout)
+        self.largest_core = settings.max_core_size
         for arity in range(2, sizes.max_arity + 1):
             self.by_arity(f"core_{arity}", arity, (self.side(arity),) * (arity + 1), _start)
 
@@ -41,10 +41,10 @@ class NTuckER(TensorModel):
         """How many coordinates the core of an arity reads: all, or as many as it may have."""
         return max(side for side in range(1, self.width + 1) if side == 1 or side ** (arity + 1) <= self.largest_core)
 
-    def encode(self, tuples: Sequence[Tuples]) -> Tensor:
+    def encode_tuples(self, tuples: Sequence[Tuples]) -> Tensor:
         """The query vectors of tuples [B, d], zero at coordinates that a core does not read."""
         sides = torch.cat([own.slots.new_full((len(own), 1), self.side(own.arity)) for own in tuples])
-        return super().encode(tuples) * (torch.arange(self.width, device=sides.device) < sides)
+        return super().encode_tuples(tuples) * (torch.arange(self.width, device=sides.device) < sides)
 
     def contract(self, tuples: Tuples, relations: Tensor, entities: Tensor) -> Tensor:
         """The core times the relations [n, d] and known entities [n, k-1, d] of tuples: [n, d]."""

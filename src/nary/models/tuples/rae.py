@@ -17,7 +17,7 @@ class RAESettings(TransHSettings):
     """``[model]`` of a recipe for RAE."""
 
     name: Literal["rae"] = "rae"
-    hidden: int = Field(400, ge=1)
+    hidden_dim: int = Field(400, ge=1)
     """The width of the network between its two layers."""
     learning: Literal["joint", "alternating"] = "joint"
     """One loss, as the paper says; or in turns, as the authors' code does: rounds of epochs of the distance, of the
@@ -26,8 +26,8 @@ class RAESettings(TransHSettings):
     """The weight of the network in the joint loss."""
     round_epochs: list[Annotated[int, Field(ge=1)]] = Field([100, 10, 5], min_length=3, max_length=3)
     """Of a round: those of the distance, of the network and of the entities."""
-    round_rates: list[Annotated[float, Field(gt=0)]] = Field([5e-3, 1e-3], min_length=2, max_length=2)
-    """With which the network and the entities are learnt in a round; the distance has that of ``[training]``."""
+    round_learning_rates: list[Annotated[float, Field(gt=0)]] = Field([5e-3, 1e-3], min_length=2, max_length=2)
+    """With which the network and the entities are learned in a round; the distance has that of ``[training]``."""
 
 
 class RAE(MTransH):
@@ -38,14 +38,14 @@ class RAE(MTransH):
     def __init__(self, settings: RAESettings, sizes: Sizes) -> None:
         super().__init__(settings, sizes)
         self.settings = settings
-        first, last = nn.Linear(2 * settings.width, settings.hidden), nn.Linear(settings.hidden, 2)
+        first, last = nn.Linear(2 * settings.embedding_dim, settings.hidden_dim), nn.Linear(settings.hidden_dim, 2)
         for layer in (first, last):
             nn.init.trunc_normal_(layer.weight)
             nn.init.constant_(layer.bias, 0.1)
         self.network = nn.Sequential(first, nn.ReLU(), last)
 
     def extra_loss(self, batch: Batch) -> Tensor | None:
-        """What m-TransH adds, and the loss of the network if it is learnt at the same time."""
+        """What m-TransH adds, and the loss of the network if it is learned at the same time."""
         penalties = super().extra_loss(batch)
         if self.settings.learning == "alternating":
             return penalties
@@ -57,7 +57,7 @@ class RAE(MTransH):
         if self.settings.learning == "joint":
             return None
         distance, *epochs = self.settings.round_epochs
-        rates = self.settings.round_rates
+        rates = self.settings.round_learning_rates
         network = Phase(epochs[0], self.relatedness_loss, list(self.network.parameters()), rates[0])
         entities = Phase(epochs[1], self.relatedness_loss, [self.entity], rates[1])
         return Alternation(distance, (network, entities))

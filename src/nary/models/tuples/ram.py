@@ -20,11 +20,11 @@ class RAMSettings(Settings):
     """``[model]`` of a recipe for RAM."""
 
     name: Literal["ram"] = "ram"
-    width: int = Field(50, ge=1)
+    embedding_dim: int = Field(50, ge=1)
     """Of one part of an entity."""
-    parts: int = Field(2, ge=1)
+    num_parts: int = Field(2, ge=1)
     """How many vectors an entity has."""
-    bases: int = Field(10, ge=1)
+    num_bases: int = Field(10, ge=1)
     """How many basic roles all roles are mixed from."""
     role_dropout: float = Field(0.2, ge=0, lt=1)
     entity_dropout: float = Field(0.4, ge=0, lt=1)
@@ -42,18 +42,18 @@ class RAM(TupleModel):
 
     def __init__(self, settings: RAMSettings, sizes: Sizes) -> None:
         super().__init__(sizes)
-        parts, bases = settings.parts, settings.bases
+        parts, bases = settings.num_parts, settings.num_bases
         start = nn.init.xavier_normal_
         self.parts = parts
-        self.entity = nn.Parameter(start(torch.empty(sizes.entities, parts * settings.width)))
-        self.basis = nn.Parameter(start(torch.empty(bases, settings.width)))
+        self.entity = nn.Parameter(start(torch.empty(sizes.entities, parts * settings.embedding_dim)))
+        self.basis = nn.Parameter(start(torch.empty(bases, settings.embedding_dim)))
         self.by_schema("weights", (sizes.max_arity, bases), start)
         for arity in range(2, sizes.max_arity + 1):
             self.by_arity(f"pattern_{arity}", arity, (bases, arity, parts), start)
         self.role_dropout = Dropout(settings.role_dropout)
         self.entity_dropout = Dropout(settings.entity_dropout)
 
-    def encode(self, tuples: Sequence[Tuples]) -> Tensor:
+    def encode_tuples(self, tuples: Sequence[Tuples]) -> Tensor:
         """The query vectors of tuples [B, M d], whose arities training saw."""
         entities = look_up(self.entity, [own.entities for own in tuples])
         return torch.cat([self._encode_one(*pair) for pair in zip(tuples, entities, strict=True)])

@@ -14,7 +14,7 @@ from nary.models.codes import codes
 
 
 class Schemas(nn.Module):
-    """The schemas of the facts learnt from, numbered.
+    """The schemas of the facts learned from, numbered.
 
     ``keys`` [S, max_arity - 1] holds the relation and the attributes of each, and -1 after the last of them; ``codes``
     [S] a number for each of these rows, ascending, by which they are found.

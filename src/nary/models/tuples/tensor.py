@@ -14,7 +14,7 @@ from nary.models.tuples.tuples import Tuples
 class TensorModel(TupleModel):
     """Query vector = core x relation x known entities; all arities share the vectors.
 
-    As in the authors' code the vectors that enter the core are normalised over the batch, and so is what comes out of
+    As in the authors' code the vectors that enter the core are normalized over the batch, and so is what comes out of
     it; candidates are not. So the score of a whole fact depends, a little, on which element is asked for.
     """
 
@@ -33,7 +33,7 @@ class TensorModel(TupleModel):
         """The core of an arity times the relations [n, d] and known entities [n, k-1, d] of tuples: [n, d]."""
         raise NotImplementedError
 
-    def encode(self, tuples: Sequence[Tuples]) -> Tensor:
+    def encode_tuples(self, tuples: Sequence[Tuples]) -> Tensor:
         """The query vectors of tuples [B, d]; norms are taken over all of them at once."""
         relations = torch.cat([self.schemas.rows(self.relation, own.schemas) for own in tuples])
         relations = self.relation_norm(relations)

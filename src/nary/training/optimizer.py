@@ -1,4 +1,4 @@
-"""The optimisers, and how the learning rate goes; Adam with decoupled decay is that of the published GRAN runs."""
+"""The optimizers, and how the learning rate goes; Adam with decoupled decay is that of the published GRAN runs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,17 +19,17 @@ def rate_at(step: int, steps: int, settings: TrainingSettings) -> float:
     to (almost) 0. As published that line starts at step 0, so the rate jumps down where the warm-up ends; without the
     jump it starts there.
     """
-    if settings.schedule == "exponential":
-        return settings.rate * settings.epoch_decay ** (step * settings.epochs // steps)
-    warmup = settings.warmup * steps
+    if settings.lr_scheduler == "exponential":
+        return settings.learning_rate * settings.lr_gamma ** (step * settings.epochs // steps)
+    warmup = settings.warmup_ratio * steps
     if step < warmup:
-        return settings.rate * step / warmup
+        return settings.learning_rate * step / warmup
     if settings.warmup_jump:
-        return settings.rate * (1 - step / steps)
-    return settings.rate * (steps - step) / (steps - warmup)
+        return settings.learning_rate * (1 - step / steps)
+    return settings.learning_rate * (steps - step) / (steps - warmup)
 
 
-class Optimiser:
+class Optimizer:
     """Clips the gradient, then takes a step with the rate of that step.
 
     Each of ``phases`` has an Adam of its own, which goes on in the next round where it was.
@@ -43,7 +43,7 @@ class Optimiser:
         self.of_phase = {phase: torch.optim.Adam(phase.parameters, phase.rate, _BETAS, fused=True) for phase in phases}
 
     @property
-    def remembering(self) -> list[tuple[torch.optim.Optimizer, Tensor]]:
+    def state_items(self) -> list[tuple[torch.optim.Optimizer, Tensor]]:
         """Who remembers something of which parameter; always in the same order."""
         found: list[tuple[torch.optim.Optimizer, Tensor]] = [(self.inner, own) for own in self.parameters]
         return found + [(inner, own) for phase, inner in self.of_phase.items() for own in phase.parameters]
@@ -54,8 +54,10 @@ class Optimiser:
 
     def step(self, step: int, phase: Phase | None = None) -> None:
         """Update the parameters, or those of the phase, from their gradients, and forget all gradients."""
-        if self.settings.clip:
-            nn.utils.clip_grad_norm_(self.parameters if phase is None else phase.parameters, self.settings.clip)
+        if self.settings.max_grad_norm:
+            nn.utils.clip_grad_norm_(
+                self.parameters if phase is None else phase.parameters, self.settings.max_grad_norm
+            )
         if phase is None:
             self._step(step)
         else:
@@ -69,7 +71,7 @@ class Optimiser:
             epsilon /= (1 - _BETAS[1] ** (step + 1)) ** 0.5
         for group in self.inner.param_groups:
             group["lr"] = self.rate(step) * group["factor"]
-            if settings.optimiser == "adam":
+            if settings.optimizer == "adam":
                 group["eps"] = epsilon
         self.inner.step()
 
@@ -79,14 +81,14 @@ def _groups(model: nn.Module, settings: TrainingSettings) -> list[dict[str, Any]
     found: dict[tuple[float, float], list[Tensor]] = {}
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
-            decay = 0.0 if settings.decay_on == "matrices" and parameter.dim() <= 1 else settings.decay
-            factor = settings.entity_rate if name.rpartition(".")[2].startswith("entity") else 1.0
+            decay = 0.0 if settings.weight_decay_on == "matrices" and parameter.dim() <= 1 else settings.weight_decay
+            factor = settings.entity_lr_scale if name.rpartition(".")[2].startswith("entity") else 1.0
             found.setdefault((decay, factor), []).append(parameter)
     return [{"params": own, "weight_decay": decay, "factor": factor} for (decay, factor), own in found.items()]
 
 
 def _make(settings: TrainingSettings, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
-    if settings.optimiser == "adam":
+    if settings.optimizer == "adam":
         return torch.optim.AdamW(groups, lr=0.0, betas=_BETAS, fused=True)
-    kind = torch.optim.Adagrad if settings.optimiser == "adagrad" else torch.optim.SGD
+    kind = torch.optim.Adagrad if settings.optimizer == "adagrad" else torch.optim.SGD
     return kind(groups, lr=0.0)

@@ -11,7 +11,7 @@ from nary.facts import FactTable, Vocabulary
 _EXAMPLES = 5
 
 
-def under_vocabulary(table: FactTable, names: Vocabulary, vocabulary: Vocabulary) -> tuple[FactTable, list[str]]:
+def reindex(table: FactTable, names: Vocabulary, vocabulary: Vocabulary) -> tuple[FactTable, list[str]]:
     """``table``, whose ids mean ``names``, under the ids of ``vocabulary``.
 
     Facts with a name that ``vocabulary`` lacks are left out; the notes count and list them.

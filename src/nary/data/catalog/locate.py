@@ -4,8 +4,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from nary.data.catalogue.checksums import checked
-from nary.data.catalogue.entries import Entry, File, Variant
+from nary.data.catalog.checksums import checked
+from nary.data.catalog.entries import Entry, File, Variant
 from nary.errors import DatasetError
 from nary.progress import Progress, no_progress
 
@@ -25,7 +25,7 @@ class Location:
         return found | {self.entry.labels: self.labels} if self.entry.labels and self.labels else found
 
     def checksums(self) -> list[str]:
-        """The SHA-256 of every file; a file that is not the one the catalogue means is an error."""
+        """The SHA-256 of every file; a file that is not the one the catalog means is an error."""
         found = []
         for file, path in self.files().items():
             again = f"get it from {file.address}" if file.address else "get it again"
@@ -50,7 +50,7 @@ def folders(name: str) -> tuple[Path, ...]:
 
 
 def place(folder: Path, file: File) -> Path:
-    """Where ``file`` is if the dataset's folder is ``folder``; a neighbour's file is beside it, whatever links say."""
+    """Where ``file`` is if the dataset's folder is ``folder``; a neighbor's file is beside it, whatever links say."""
     return Path(os.path.normpath(folder / file.path))
 
 
@@ -71,7 +71,7 @@ def locate(entry: Entry, progress: Progress = no_progress) -> Location:
         raise DatasetError(f"the files of {entry.name} are not here, and NARY_OFFLINE is set", what_to_do(entry))
     for variant in entry.variants:
         if all(file.address for file in variant.files):
-            from nary.data.catalogue.download import download  # the network modules are slow to import
+            from nary.data.catalog.download import download  # the network modules are slow to import
 
             labels = [entry.labels] if entry.labels and entry.labels.address else []
             folder = cache_home() / "data" / entry.name

@@ -9,9 +9,9 @@ from urllib.request import Request, urlopen
 
 from filelock import FileLock
 
-from nary.data.catalogue.checksums import checked
-from nary.data.catalogue.entries import File
-from nary.data.catalogue.locate import place
+from nary.data.catalog.checksums import checked
+from nary.data.catalog.entries import File
+from nary.data.catalog.locate import place
 from nary.data.files import CHUNK, atomic_path
 from nary.errors import DatasetError, OutputError
 from nary.progress import Progress, no_progress

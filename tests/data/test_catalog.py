@@ -1,4 +1,4 @@
-"""The catalogue: what stands in it makes sense, and nothing else may stand in it."""
+"""The catalog: what stands in it makes sense, and nothing else may stand in it."""
 
 import copy
 import re
@@ -9,9 +9,9 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from nary.data.catalogue import Entry, File, entry, names
-from nary.data.catalogue.describe import COUNTED
-from nary.data.catalogue.entries import from_table
+from nary.data.catalog import Entry, File, entry, names
+from nary.data.catalog.describe import COUNTED
+from nary.data.catalog.entries import from_table
 from nary.data.dataset import SPLITS
 from nary.data.formats import NAMES as FORMATS
 from nary.errors import DatasetError
@@ -19,7 +19,7 @@ from nary.errors import DatasetError
 TABLE: dict[str, Any] = {
     "description": "invented",
     "sources": ["nowhere"],
-    "licence": "CC0",
+    "license": "CC0",
     "citation": "none",
     "labels": {"path": "labels.tsv"},
     "published": {"source": "a paper", "facts": {"train": 2}, "arities": [2, 3]},
@@ -69,8 +69,8 @@ def test_an_unknown_key_is_refused(where: tuple[str | int, ...]) -> None:
 
 
 def test_a_missing_key_is_refused() -> None:
-    with pytest.raises(TypeError, match="licence"):
-        from_table("invented", {key: value for key, value in TABLE.items() if key != "licence"})
+    with pytest.raises(TypeError, match="license"):
+        from_table("invented", {key: value for key, value in TABLE.items() if key != "license"})
 
 
 @pytest.mark.parametrize(("name", "near"), [("jf17", "jf17k"), ("JF17K", "jf17k"), ("wikipeople3", "wikipeople-3")])
@@ -85,7 +85,7 @@ def test_every_entry_makes_sense(name: str) -> None:
     found = entry(name)
     assert found.description
     assert found.sources
-    assert found.licence
+    assert found.license
     assert found.citation
     assert all(variant.complete == (not variant.reason) for variant in found.variants)
     assert all(variant.restore_from in (None, *names()) for variant in found.variants)

@@ -1,4 +1,4 @@
-"""What ``catalogue.toml`` holds, as objects."""
+"""What ``catalog.toml`` holds, as objects."""
 
 import tomllib
 from collections.abc import Mapping
@@ -66,12 +66,12 @@ class Counts:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A dataset of the catalogue. One without variants comes with Nary."""
+    """A dataset of the catalog. One without variants comes with Nary."""
 
     name: str
     description: str
     sources: tuple[str, ...]
-    licence: str
+    license: str
     citation: str
     notes: tuple[str, ...] = ()
     variants: tuple[Variant, ...] = ()
@@ -81,7 +81,7 @@ class Entry:
 
 
 def names() -> tuple[str, ...]:
-    """The names of all datasets, in the order of the catalogue."""
+    """The names of all datasets, in the order of the catalog."""
     return tuple(_tables())
 
 
@@ -94,7 +94,7 @@ def entry(name: str) -> Entry:
 
 
 def from_table(name: str, table: Mapping[str, Any]) -> Entry:
-    """An entry as the catalogue writes it; an unknown or missing key is a TypeError."""
+    """An entry as the catalog writes it; an unknown or missing key is a TypeError."""
     rest = dict(table)
     labels, published, counted = (rest.pop(key, None) for key in ("labels", "published", "counted"))
     return Entry(
@@ -119,4 +119,4 @@ def _counts(table: Mapping[str, Any]) -> Counts:
 
 @cache
 def _tables() -> Mapping[str, Mapping[str, Any]]:
-    return tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(Path(__file__).with_name("catalog.toml").read_text(encoding="utf-8"))

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from nary.data.catalogue.checksums import sha256
-from nary.data.catalogue.locate import cache_home
+from nary.data.catalog.checksums import sha256
+from nary.data.catalog.locate import cache_home
 from nary.data.dataset import Dataset
 from nary.data.files import atomic_path
 from nary.errors import DataError, OutputError

@@ -1,9 +1,9 @@
-"""Telling whether a file is the one the catalogue means."""
+"""Telling whether a file is the one the catalog means."""
 
 import hashlib
 from pathlib import Path
 
-from nary.data.catalogue.entries import File
+from nary.data.catalog.entries import File
 from nary.errors import DatasetError
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nary.data.catalogue.entries import Counts, Entry, entry, names
-from nary.data.catalogue.locate import Location, find
+from nary.data.catalog.entries import Counts, Entry, entry, names
+from nary.data.catalog.locate import Location, find
 from nary.data.load import load_entry
 from nary.data.statistics import counts
 from nary.progress import Progress, no_progress
@@ -13,7 +13,7 @@ COUNTED = ("facts", "entities", "relations", "higher_arity", "arities")
 
 
 def overview() -> list[dict[str, Any]]:
-    """Every dataset of the catalogue in a few words; counts as known without reading it."""
+    """Every dataset of the catalog in a few words; counts as known without reading it."""
     return [_brief(entry(name)) for name in names()]
 
 
@@ -30,7 +30,7 @@ def describe(name: str, progress: Progress = no_progress) -> dict[str, Any]:
         "published": _as_dict(described.published),
         "differences": _differences(ours, described, location),
         "sources": list(described.sources),
-        "licence": described.licence,
+        "license": described.license,
         "citation": described.citation,
         "folder": str(location.folder) if location else None,
         "files": _files(location) if location else [],

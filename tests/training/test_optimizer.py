@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from nary.training.optimiser import Optimiser, rate_at
+from nary.training.optimizer import Optimizer, rate_at
 from nary.training.settings import TrainingSettings
 
 PUBLISHED = TrainingSettings()
@@ -33,7 +33,7 @@ def test_without_the_jump_the_line_starts_at_the_peak() -> None:
 
 
 def test_without_a_warm_up_it_starts_at_the_peak() -> None:
-    assert rate_at(0, 10, TrainingSettings(warmup=0.0)) == 5e-4
+    assert rate_at(0, 10, TrainingSettings(warmup_ratio=0.0)) == 5e-4
 
 
 @given(
@@ -43,7 +43,7 @@ def test_without_a_warm_up_it_starts_at_the_peak() -> None:
     jump=st.booleans(),
 )
 def test_the_rate_stays_between_nothing_and_its_peak(steps: int, share: float, warmup: float, jump: bool) -> None:
-    rate = rate_at(int(share * steps), steps, TrainingSettings(warmup=warmup, warmup_jump=jump))
+    rate = rate_at(int(share * steps), steps, TrainingSettings(warmup_ratio=warmup, warmup_jump=jump))
     assert 0 <= rate <= 5e-4 * (1 + 1e-9)
 
 
@@ -59,14 +59,14 @@ class ByHand:
     def step(self, gradients: list[Tensor], step: int) -> None:
         settings, t = self.settings, step + 1
         norm = math.sqrt(sum(float((g.double() ** 2).sum()) for g in gradients))
-        shrink = min(1.0, settings.clip / norm) if settings.clip else 1.0
+        shrink = min(1.0, settings.max_grad_norm / norm) if settings.max_grad_norm else 1.0
         rate = rate_at(step, self.steps, settings)
         for i, gradient in enumerate(gradients):
             g = shrink * gradient.double()
             self.first[i] = 0.9 * self.first[i] + 0.1 * g
             self.second[i] = 0.999 * self.second[i] + 0.001 * g**2
-            decayed = settings.decay_on == "all" or g.dim() > 1
-            decay = settings.decay * rate * self.values[i] if decayed else 0
+            decayed = settings.weight_decay_on == "all" or g.dim() > 1
+            decay = settings.weight_decay * rate * self.values[i] if decayed else 0
             mean = self.first[i] / (1 - 0.9**t)
             if settings.adam_epsilon_on == "uncorrected":
                 correction = math.sqrt(1 - 0.999**t)
@@ -80,11 +80,11 @@ class ByHand:
     "changed",
     [
         {},
-        {"clip": 0.0},
-        {"clip": 100.0},
-        {"decay_on": "matrices"},
+        {"max_grad_norm": 0.0},
+        {"max_grad_norm": 100.0},
+        {"weight_decay_on": "matrices"},
         {"adam_epsilon_on": "corrected"},
-        {"decay": 0.0},
+        {"weight_decay": 0.0},
         {"adam_epsilon": 1e-3},
     ],
     ids=lambda changed: next(iter(changed.items()), "published"),
@@ -92,17 +92,17 @@ class ByHand:
 def test_steps_are_those_of_adam_by_hand(changed: dict[str, Any]) -> None:
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(4, 3), nn.LayerNorm(3))
-    settings = TrainingSettings(rate=0.05, **changed)
-    optimiser = Optimiser(model, settings, steps=20)
-    by_hand = ByHand(optimiser.parameters, settings, steps=20)
-    start = [p.detach().clone() for p in optimiser.parameters]
+    settings = TrainingSettings(learning_rate=0.05, **changed)
+    optimizer = Optimizer(model, settings, steps=20)
+    by_hand = ByHand(optimizer.parameters, settings, steps=20)
+    start = [p.detach().clone() for p in optimizer.parameters]
     for step in range(20):
-        for number, parameter in enumerate(optimiser.parameters):
+        for number, parameter in enumerate(optimizer.parameters):
             parameter.grad = 10 ** (-number) * torch.randn_like(parameter)
-        by_hand.step([p.grad for p in optimiser.parameters if p.grad is not None], step)
-        optimiser.step(step)
-        assert all(p.grad is None for p in optimiser.parameters)
-    for parameter, expected, before in zip(optimiser.parameters, by_hand.values, start, strict=True):
+        by_hand.step([p.grad for p in optimizer.parameters if p.grad is not None], step)
+        optimizer.step(step)
+        assert all(p.grad is None for p in optimizer.parameters)
+    for parameter, expected, before in zip(optimizer.parameters, by_hand.values, start, strict=True):
         assert not torch.allclose(parameter, before, atol=1e-3)
         torch.testing.assert_close(parameter.detach().double(), expected, rtol=0, atol=1e-6)
 
@@ -119,12 +119,14 @@ def test_vectors_of_entities_have_a_rate_of_their_own() -> None:
     for factor in (1.0, 4.0):
         torch.manual_seed(0)
         model = WithEntities()
-        optimiser = Optimiser(model, TrainingSettings(warmup=0.0, decay=0.0, entity_rate=factor), steps=10)
-        before = [parameter.detach().clone() for parameter in optimiser.parameters]
-        for parameter in optimiser.parameters:
+        optimizer = Optimizer(
+            model, TrainingSettings(warmup_ratio=0.0, weight_decay=0.0, entity_lr_scale=factor), steps=10
+        )
+        before = [parameter.detach().clone() for parameter in optimizer.parameters]
+        for parameter in optimizer.parameters:
             parameter.grad = torch.ones_like(parameter)
-        optimiser.step(0)
-        steps[factor] = [old - new.detach() for old, new in zip(before, optimiser.parameters, strict=True)]
+        optimizer.step(0)
+        steps[factor] = [old - new.detach() for old, new in zip(before, optimizer.parameters, strict=True)]
     torch.testing.assert_close(steps[4.0][0], 4 * steps[1.0][0])
     assert all(torch.equal(one, other) for one, other in zip(steps[1.0][1:], steps[4.0][1:], strict=True))
 
@@ -132,35 +134,35 @@ def test_vectors_of_entities_have_a_rate_of_their_own() -> None:
 def test_the_first_step_changes_nothing() -> None:
     model = nn.Linear(2, 2)
     before = model.weight.detach().clone()
-    optimiser = Optimiser(model, PUBLISHED, steps=100)
-    for parameter in optimiser.parameters:
+    optimizer = Optimizer(model, PUBLISHED, steps=100)
+    for parameter in optimizer.parameters:
         parameter.grad = torch.ones_like(parameter)
-    optimiser.step(0)
+    optimizer.step(0)
     assert torch.equal(model.weight, before)
 
 
 def test_an_exponential_rate_falls_after_each_epoch() -> None:
-    settings = TrainingSettings(rate=0.1, epochs=4, schedule="exponential", epoch_decay=0.5)
+    settings = TrainingSettings(learning_rate=0.1, epochs=4, lr_scheduler="exponential", lr_gamma=0.5)
     assert [rate_at(step, 8, settings) for step in range(8)] == [0.1, 0.1, 0.05, 0.05, 0.025, 0.025, 0.0125, 0.0125]
 
 
 @pytest.mark.parametrize(("name", "twin"), [("adagrad", torch.optim.Adagrad), ("sgd", torch.optim.SGD)])
-def test_other_optimisers_step_as_torch_does(name: str, twin: type[torch.optim.Optimizer]) -> None:
+def test_other_optimizers_step_as_torch_does(name: str, twin: type[torch.optim.Optimizer]) -> None:
     torch.manual_seed(0)
     mine, theirs = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
     theirs.load_state_dict(mine.state_dict())
     settings = TrainingSettings.model_validate(
         {
-            "optimiser": name,
-            "rate": 0.1,
+            "optimizer": name,
+            "learning_rate": 0.1,
             "epochs": 3,
-            "schedule": "exponential",
-            "epoch_decay": 1.0,
-            "decay": 0.0,
-            "clip": 0.0,
+            "lr_scheduler": "exponential",
+            "lr_gamma": 1.0,
+            "weight_decay": 0.0,
+            "max_grad_norm": 0.0,
         }
     )
-    own, other = Optimiser(mine, settings, 3), twin(theirs.parameters(), lr=0.1)  # type: ignore[call-arg]
+    own, other = Optimizer(mine, settings, 3), twin(theirs.parameters(), lr=0.1)  # type: ignore[call-arg]
     for step in range(3):
         x = torch.randn(5, 3)
         for model in (mine, theirs):

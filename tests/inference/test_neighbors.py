@@ -23,7 +23,7 @@ class Vectors(Model):
 
     name = "vectors"
 
-    def table(self, kind: Kind) -> tuple[Tensor, Tensor]:
+    def candidates(self, kind: Kind) -> tuple[Tensor, Tensor]:
         vectors = torch.tensor([[2.0, 0.0], [1.0, 1.0], [-1.0, 0.0], [0.0, 3.0]])
         return vectors[: 4 if kind == "entity" else 2], torch.zeros(4)
 
@@ -35,17 +35,17 @@ def predictor() -> Predictor:
 
 def test_by_hand(predictor: Predictor) -> None:
     found = predictor.similar("a").as_dict()
-    assert [one["name"] for one in found["neighbours"]] == ["b", "d", "c"]
-    assert [one["similarity"] for one in found["neighbours"]] == pytest.approx([1 / math.sqrt(2), 0, -1], abs=1e-6)
-    assert found["neighbours"][0]["label"] == "Ben"
+    assert [one["name"] for one in found["neighbors"]] == ["b", "d", "c"]
+    assert [one["similarity"] for one in found["neighbors"]] == pytest.approx([1 / math.sqrt(2), 0, -1], abs=1e-6)
+    assert found["neighbors"][0]["label"] == "Ben"
     assert (found["name"], found["label"], found["kind"]) == ("a", "a", "entity")
 
 
 def test_by_label_and_kind(predictor: Predictor) -> None:
     found = predictor.similar("ben", k=1)
-    assert (found.name, found.label, len(found.neighbours)) == ("b", "Ben", 1)
+    assert (found.name, found.label, len(found.neighbors)) == ("b", "Ben", 1)
     assert predictor.similar("reads").kind == "relation"
-    assert [one.name for one in predictor.similar("r", "relation").neighbours] == ["s"]
+    assert [one.name for one in predictor.similar("r", "relation").neighbors] == ["s"]
 
 
 def test_mistakes(predictor: Predictor) -> None:
