@@ -52,7 +52,7 @@ def recipe_of(model: str, data: str) -> tuple[str | None, Recipe]:
     alike = (SequenceMatcher(None, f"{model}/{data}", name).ratio() for name in own)
     name = max(zip(alike, own, strict=True), default=(0, None))[1]
     if name is None:
-        return None, choose(data, model, overrides={"training.objective": find(model).objectives[0]})
+        return None, choose(data, model, overrides={"training.loss": find(model).losses[0]})
     return name, choose(data, recipe=name)
 
 

@@ -40,7 +40,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         batch_size=options.batch,
         learning_rate=1e-4,
         weight_decay=0.0,
-        objective="sigmoid",
+        loss="bce",
         entity_smoothing=SMOOTHING,
         shuffle="instances",
         merge_queries=True,

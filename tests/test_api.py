@@ -45,7 +45,7 @@ def test_facts_to_rank_are_a_split_or_a_table(tmp_path: Path) -> None:
 def test_a_file_and_a_recipe_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write(small_data(), Path("mine.jsonl"))
-    settings = {key: value for key, value in _SETTINGS.items() if key != "rate"}
+    settings = {key: value for key, value in _SETTINGS.items() if key != "learning_rate"}
     first, second = (nary.train("mine.jsonl", recipe="gran/nobel", **settings) for _ in range(2))
     assert (first.folder, second.folder) == (Path("runs/mine-gran"), Path("runs/mine-gran-2"))
     assert first.recipe is not None

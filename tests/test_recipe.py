@@ -51,12 +51,12 @@ def test_the_published_runs(dataset: str) -> None:
         "warmup_ratio": 0.1,
         "warmup_jump": True,
         "weight_decay": 0.01,
-        "decay_on": "all",
+        "weight_decay_on": "all",
     }
     assert common.items() <= training.items()
     adam = {"max_grad_norm": 1.0, "adam_epsilon": 1e-6, "adam_epsilon_on": "uncorrected", "shuffle": "facts"}
     assert adam.items() <= training.items()
-    assert (training["validate_every"], training["patience"]) == (0, 0)
+    assert (training["eval_every"], training["patience"]) == (0, 0)
     assert tables["evaluation"]["filter"] == "slots"
 
 
@@ -72,7 +72,7 @@ def test_a_recipe_written_out_is_read_back(name: str, tmp_path: Path) -> None:
 def test_unknown_data_take_the_model_s_example(model: str) -> None:
     recipe = choose("mine", model)
     assert recipe.data.name == "mine"
-    assert recipe.training.objective in find(model).objectives
+    assert recipe.training.loss in find(model).losses
     example = f"{model}/{EXAMPLE}"
     if model == "frequency":  # counting has no settings
         assert example not in shipped()
@@ -141,14 +141,14 @@ def test_unknown_names() -> None:
 
 def test_keys_by_their_own_name() -> None:
     assert full_key("epochs", "gran") == "training.epochs"
-    assert full_key("layers", "gran") == "model.num_layers"
+    assert full_key("num_layers", "gran") == "model.num_layers"
     assert full_key("train_on", "gran") == "data.train_on"
     assert full_key("filter", "gran") == "evaluation.filter"
     with pytest.raises(SettingError, match="unknown setting 'epoch'") as caught:
         full_key("epoch", "gran")
     assert "epochs" in str(caught.value.hint)
-    with pytest.raises(SettingError, match="unknown setting 'layers'"):
-        full_key("layers", "frequency")
+    with pytest.raises(SettingError, match="unknown setting 'num_layers'"):
+        full_key("num_layers", "frequency")
 
 
 def test_no_key_stands_in_two_tables() -> None:

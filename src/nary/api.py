@@ -22,7 +22,7 @@ def train(
 ) -> Run:
     """Train ``model``, GRAN if not given, on ``data`` and return the run.
 
-    ``settings`` are recipe keys (``epochs=20``, ``layers=2``, ``seed=1``); the others come from ``recipe``, or from the
+    ``settings`` are recipe keys (``epochs=20``, ``num_layers=2``); the others come from ``recipe``, or from the
     recipe shipped for that model and dataset, or for that model and ``nobel``. The run folder is ``out``, or a new one
     under ``runs/``. ``listener`` is called after every step.
     """

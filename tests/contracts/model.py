@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from nary.data.dataset import Dataset
 from nary.facts import FactTable
-from nary.facts.table import FIRST_ATTRIBUTE
+from nary.facts.layout import FIRST_ATTRIBUTE
 from nary.inference.folder import save_weights, sizes_of
 from nary.models.batch import Batch, Group
 from nary.models.contract import Kind, Model
@@ -44,7 +44,7 @@ class ModelContract:
     """Whether the order of qualifiers changes nothing."""
     learns: ClassVar[dict[str, Any] | None] = None
     """Recipe keys with which twenty facts are learned by heart; None: the model cannot."""
-    objective: ClassVar[str] = "softmax"
+    loss: ClassVar[str] = "cross_entropy"
     """What it can be trained with."""
 
     @pytest.fixture
@@ -113,7 +113,7 @@ class ModelContract:
         if not list(model.parameters()):
             pytest.skip("the model has no parameters")
         batch = Batch([group for kind in kinds_of(model) for group in asking(data.train, kind).groups])
-        settings = TrainingSettings.model_validate({"objective": self.objective})
+        settings = TrainingSettings.model_validate({"loss": self.loss})
         corruptions = Corruptions(data.train, model.sizes, settings, torch.device("cpu"))
         loss_of(model.train(), Lesson.of(batch), settings, corruptions).backward()  # type: ignore[no-untyped-call]
         for name, parameter in model.named_parameters():
@@ -144,14 +144,14 @@ class ModelContract:
             pytest.skip("the model cannot")
         data = small_data(25)
         data = Dataset("twenty", data.vocabulary, {"train": data.facts.take(np.arange(20)), "test": data.test})
-        run = small_run(tmp_path / "run", self.name, data, training__objective=self.objective, **self.learns)
+        run = small_run(tmp_path / "run", self.name, data, training__loss=self.loss, **self.learns)
         metrics = run.evaluate("train").metrics
         for kind in kinds_of(run.model):
             assert metrics[kind]["mrr"] > 0.95
 
     def test_resumed_runs_are_equal_to_the_last_bit(self, data: Dataset, tmp_path: Path) -> None:
         settings = {f"model__{key}": value for key, value in self.settings.items()}
-        recipe = small_recipe(data, self.name, training__objective=self.objective, **settings)
+        recipe = small_recipe(data, self.name, training__loss=self.loss, **settings)
         whole = train_run(start_run(data, recipe, tmp_path / "whole"))
         run, interrupted = start_run(data, recipe, tmp_path / "parts"), 0
         while True:

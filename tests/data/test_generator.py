@@ -8,7 +8,7 @@ from nary.data.dataset import Dataset
 from nary.data.generator import generate
 from nary.data.hashing import hashed, mixed, skewed
 from nary.errors import SettingError
-from nary.facts.table import OBJECT, RELATION, SUBJECT
+from nary.facts.layout import OBJECT, RELATION, SUBJECT
 
 
 def entropy(*columns: np.ndarray) -> float:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from nary.data.load import load
 from nary.evaluation.known import KnownAnswers
 from nary.evaluation.protocol import FilterRule
-from nary.evaluation.queries import position_of
 from nary.facts import Fact, FactTable, Position
+from nary.facts.layout import position_at
 
 RULES = get_args(FilterRule)
 
@@ -98,7 +98,7 @@ def test_as_with_sets_of_names(facts: list[Fact], asked: list[Fact], rule: Filte
     table = FactTable.from_facts(asked, vocabulary)
     for block in table.blocks:
         for column in range(block.ids.shape[1]):
-            position = position_of(column, block.qualifiers)
+            position = position_at(column, block.qualifiers)
             names = vocabulary.entities if position.role.is_entity else vocabulary.relations
             starts, answers = known.of(block.ids, column)
             for i, row in enumerate(block.rows):

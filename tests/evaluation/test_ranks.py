@@ -27,10 +27,11 @@ from hypothesis import strategies as st
 from nary.errors import SettingError
 from nary.evaluation.known import KnownAnswers
 from nary.evaluation.protocol import FilterRule, Protocol
-from nary.evaluation.queries import position_of, subjects_and_objects
+from nary.evaluation.queries import subjects_and_objects
 from nary.evaluation.ranks import ROLES, Ranks, rank
 from nary.evaluation.scoring import ScoreError
 from nary.facts import Fact, FactTable, Vocabulary
+from nary.facts.layout import position_at
 from nary.models.contract import Model
 
 RULES = get_args(FilterRule)
@@ -40,7 +41,7 @@ def as_named(ranks: Ranks, table: FactTable, vocabulary: Vocabulary) -> list[Ran
     facts = list(table.facts(vocabulary))
     found = []
     for i in range(len(ranks)):
-        fact, position = facts[ranks.row[i]], position_of(ranks.column[i], ranks.arity[i] - 2)
+        fact, position = facts[ranks.row[i]], position_at(ranks.column[i], ranks.arity[i] - 2)
         names = vocabulary.entities if position.role.is_entity else vocabulary.relations
         assert ROLES[ranks.role[i]] is position.role
         assert vocabulary.relations[ranks.relation[i]] == fact.relation

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from nary.data.dataset import Dataset
 from nary.facts import FactTable
-from nary.facts.table import FIRST_ATTRIBUTE
+from nary.facts.layout import FIRST_ATTRIBUTE
 from nary.inference.folder import sizes_of
 from nary.inference.predictor import Predictor
 from nary.models.batch import Batch, Group

@@ -7,7 +7,7 @@ import torch
 from contracts.model import ModelContract
 from torch import Tensor
 
-from nary.facts.table import OBJECT, SUBJECT
+from nary.facts.layout import OBJECT, SUBJECT
 from nary.models.batch import Batch, Group
 from nary.models.contract import Sizes
 from nary.models.hy_transformer import HyTransformer, HyTransformerSettings
@@ -40,7 +40,7 @@ class TestHyTransformerBySigmoid(ModelContract):
     name = "hy-transformer"
     settings = _SMALL
     order_free = False
-    objective = "sigmoid"
+    loss = "bce"
 
 
 @pytest.fixture

@@ -253,13 +253,12 @@ def test_the_frequency_model_needs_no_steps(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "objective", "can"), [("m-transh", "softmax", "margin, sampled"), ("gran", "margin", "softmax")]
+    ("model", "loss", "can"),
+    [("m-transh", "cross_entropy", "margin, sampled_cross_entropy"), ("gran", "margin", "cross_entropy")],
 )
-def test_a_model_refuses_what_it_cannot_be_trained_with(tmp_path: Path, model: str, objective: str, can: str) -> None:
+def test_a_model_refuses_what_it_cannot_be_trained_with(tmp_path: Path, model: str, loss: str, can: str) -> None:
     data = small_data()
-    with pytest.raises(
-        SettingError, match=f"{model} cannot be trained with training.objective = '{objective}'"
-    ) as error:
-        start_run(data, small_recipe(data, model, training__objective=objective), tmp_path / "run")
+    with pytest.raises(SettingError, match=f"{model} cannot be trained with training.loss = '{loss}'") as error:
+        start_run(data, small_recipe(data, model, training__loss=loss), tmp_path / "run")
     assert can in (error.value.hint or "")
     assert not (tmp_path / "run").exists()

@@ -29,7 +29,7 @@ Row = tuple[int, ...]
 
 
 def corruptions(data: Dataset, **changed: Any) -> Corruptions:
-    chosen = TrainingSettings.model_validate({"objective": "logistic", **changed})
+    chosen = TrainingSettings.model_validate({"loss": "corruption_bce", **changed})
     return Corruptions(data.train, sizes_of(data), chosen, CPU)
 
 
@@ -175,7 +175,7 @@ class Told(Model):
 def test_the_loss_by_hand() -> None:
     data = dataset_of(train=[Fact("a", "r", "b"), Fact("c", "r", "d")])
     lesson = Lesson.of(Batch([Group(ids_of(data.train)[0], torch.zeros(2, dtype=torch.int64))]))
-    chosen = TrainingSettings(objective="logistic", negatives=4, corrupt_values=1.0)
+    chosen = TrainingSettings(loss="corruption_bce", negatives=4, corrupt_values=1.0)
     loss = loss_of(Told(), lesson, chosen, Corruptions(data.train, sizes_of(data), chosen, CPU))
     known, unknown, wrong = (math.log1p(math.exp(x)) for x in (-3, 1, -1))
     assert loss.item() == pytest.approx((known + unknown + 8 * wrong) / 10, rel=1e-5)
@@ -183,7 +183,7 @@ def test_the_loss_by_hand() -> None:
 
 def test_an_epoch_has_every_fact_once() -> None:
     table = small_data().train
-    instances = Instances(table, TrainingSettings(objective="logistic", batch_size=len(table), shuffle="instances"))
+    instances = Instances(table, TrainingSettings(loss="corruption_bce", batch_size=len(table), shuffle="instances"))
     assert len(instances) == len(table)
     for step in range(3):
         found = [row for group in instances.at(step).batch.groups for row in rows(group.ids)]
@@ -192,8 +192,8 @@ def test_an_epoch_has_every_fact_once() -> None:
 
 @pytest.mark.parametrize("changed", [{"merge_queries": True}, {"relation_fraction": 0.5}])
 def test_what_masks_elements_is_refused(changed: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match='"logistic" learns whole facts'):
-        TrainingSettings.model_validate({"objective": "logistic", "shuffle": "instances", **changed})
+    with pytest.raises(ValidationError, match='"corruption_bce" learns whole facts'):
+        TrainingSettings.model_validate({"loss": "corruption_bce", "shuffle": "instances", **changed})
 
 
 @settings(max_examples=25)
@@ -219,5 +219,5 @@ def test_near_entities_were_seen_in_the_role_and_make_no_fact(seed: int) -> None
 
 
 def test_near_negatives_are_for_random_candidates() -> None:
-    with pytest.raises(ValidationError, match='near_negatives is for the objectives "sampled" and "margin"'):
+    with pytest.raises(ValidationError, match='near_negatives is for the losses "sampled_cross_entropy" and "margin"'):
         TrainingSettings(near_negatives=0.5)

@@ -191,7 +191,7 @@ def test_facts_side_by_side_cannot_be_merged(option: dict[str, object]) -> None:
 
 def test_negatives_cannot_be_merged() -> None:
     with pytest.raises(ValidationError, match="all candidates"):
-        instances_of(toy(), **MERGED, objective="sampled")
+        instances_of(toy(), **MERGED, loss="sampled_cross_entropy")
 
 
 def test_ids_are_what_torch_indexes_with() -> None:

@@ -42,7 +42,7 @@ def batch_of(*columns: int) -> Batch:
 
 def test_corruptions_replace_the_masked_element_alone() -> None:
     model = Told([0.0] * 50)
-    negatives_loss(model, batch_of(1, 2), TrainingSettings(objective="sampled", negatives=20))
+    negatives_loss(model, batch_of(1, 2), TrainingSettings(loss="sampled_cross_entropy", negatives=20))
     by_subject, by_object = model.asked[0].view(2, 21, 3)
     assert by_subject[0].tolist() == by_object[0].tolist() == FACT
     assert by_subject[:, [0, 2]].tolist() == [[0, 2]] * 21
@@ -54,7 +54,7 @@ def test_corruptions_replace_the_masked_element_alone() -> None:
 def test_a_masked_relation_is_replaced_by_relations() -> None:
     model = Told([0.0] * 50)
     model.sizes = Sizes(50, 7, 2)
-    negatives_loss(model, batch_of(0, 1), TrainingSettings(objective="sampled", negatives=60))
+    negatives_loss(model, batch_of(0, 1), TrainingSettings(loss="sampled_cross_entropy", negatives=60))
     by_relation, by_subject = model.asked[0].view(2, 61, 3)
     assert set(by_relation[:, 0].tolist()) == set(range(7))
     assert by_relation[:, 1:].tolist() == [FACT[1:]] * 61
@@ -70,7 +70,7 @@ def test_the_share_of_near_negatives() -> None:
     subject, near, asked_about = (names.entities.index(name) for name in ("s0", "s2", "o"))
     own = torch.tensor([[names.relations.index("r"), subject, asked_about]] * 30)
     model = Told([0.0] * len(names.entities))
-    chosen = TrainingSettings(objective="sampled", negatives=40, near_negatives=0.6)
+    chosen = TrainingSettings(loss="sampled_cross_entropy", negatives=40, near_negatives=0.6)
     corruptions = Corruptions(data.train, sizes_of(data), chosen, torch.device("cpu"))
     torch.manual_seed(0)
     negatives_loss(model, Batch([Group(own, torch.ones(30, dtype=torch.int64))]), chosen, corruptions)
@@ -80,7 +80,7 @@ def test_the_share_of_near_negatives() -> None:
 
 def test_sampled_softmax_is_over_all_corruptions_of_a_fact() -> None:
     model = Told([0.7] * 4)  # whatever is drawn, every fact scores 1.4
-    loss = negatives_loss(model, batch_of(1, 2), TrainingSettings(objective="sampled", negatives=10))
+    loss = negatives_loss(model, batch_of(1, 2), TrainingSettings(loss="sampled_cross_entropy", negatives=10))
     assert loss.item() == pytest.approx(math.log(1 + 2 * 10))  # one fact against 20 corruptions
 
 
@@ -88,7 +88,7 @@ def test_sampled_softmax_is_over_all_corruptions_of_a_fact() -> None:
 def test_sampled_softmax_is_stable(shift: float) -> None:
     model = Told([0.0, 0.0, shift])  # the object of the fact scores far above, or below, the other entities
     torch.manual_seed(0)
-    loss = negatives_loss(model, batch_of(2), TrainingSettings(objective="sampled", negatives=10))
+    loss = negatives_loss(model, batch_of(2), TrainingSettings(loss="sampled_cross_entropy", negatives=10))
     scores = model.weights[model.asked[0][:, 2]] + model.weights[1]
     assert loss.item() == pytest.approx((scores.logsumexp(0) - scores[0]).item(), rel=1e-5, abs=1e-5)
     loss.backward()
@@ -99,7 +99,7 @@ def test_sampled_softmax_is_stable(shift: float) -> None:
 def test_margin_by_hand() -> None:
     model = Told([2.0, 0.0, 1.8])
     torch.manual_seed(0)
-    loss = negatives_loss(model, batch_of(2), TrainingSettings(objective="margin", margin=0.5, negatives=30))
+    loss = negatives_loss(model, batch_of(2), TrainingSettings(loss="margin", margin=0.5, negatives=30))
     drawn = model.asked[0][1:, 2].tolist()
     each = {0: 0.5 + 2.0 - 1.8, 1: 0.0, 2: 0.5}
     assert loss.item() == pytest.approx(sum(each[name] for name in drawn), rel=1e-5)
@@ -117,7 +117,7 @@ def test_models_of_whole_facts_learn_from_masked_entities_and_relations(name: st
     losses = []
     for _ in range(60):
         optimizer.zero_grad()
-        loss = negatives_loss(model, batch, TrainingSettings(objective="sampled", negatives=10))
+        loss = negatives_loss(model, batch, TrainingSettings(loss="sampled_cross_entropy", negatives=10))
         loss.backward()
         assert all(parameter.grad is not None for parameter in model.parameters())
         optimizer.step()

@@ -55,7 +55,7 @@ def test_the_loss_is_that_of_the_others_and_the_weight_times_that_of_the_values(
 
 
 def test_only_where_weights_count() -> None:
-    with pytest.raises(SettingError, match='value_weight is for the objective "softmax", not for "sigmoid"'):
-        validated(TrainingSettings, {"value_weight": 2.0, "objective": "sigmoid"}, "training")
+    with pytest.raises(SettingError, match='value_weight is for the objective "cross_entropy", not for "bce"'):
+        validated(TrainingSettings, {"value_weight": 2.0, "loss": "bce"}, "training")
     with pytest.raises(SettingError, match="value_weight is 0"):
         validated(TrainingSettings, {"value_weight": 0.0}, "training")

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from nary.data.dataset import Dataset
 from nary.data.numbering import number_facts, number_primaries
 from nary.data.suspicious import Finding, suspicious_labels
-from nary.facts.table import OBJECT, SUBJECT, Block, Ids, Rows
+from nary.facts.layout import OBJECT, SUBJECT
+from nary.facts.table import Block, Ids, Rows
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from nary.data.dataset import Dataset
 from nary.facts import FactTable, Vocabulary
-from nary.facts.table import FIRST_ATTRIBUTE, OBJECT, SUBJECT
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, SUBJECT
 
 MARK = "http://"
 """A name that holds this is a literal: WikiPeople writes dates as ``+1903-00-00T00:00:00Z#...#http://...``."""

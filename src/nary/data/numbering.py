@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from nary.facts import FactTable
-from nary.facts.table import FIRST_ATTRIBUTE, Rows, number_rows
+from nary.facts.layout import FIRST_ATTRIBUTE
+from nary.facts.table import Rows, number_rows
 
 
 def number_facts(tables: Sequence[FactTable]) -> list[Rows]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from nary.data.dataset import Dataset
 from nary.facts import FactTable
-from nary.facts.table import RELATION
+from nary.facts.layout import RELATION
 
 _TOP = 10
 

@@ -5,7 +5,8 @@ import numpy as np
 from nary.data.dataset import Dataset
 from nary.data.numbering import number_facts, number_primaries
 from nary.facts import FactTable
-from nary.facts.table import FIRST_ATTRIBUTE, Block
+from nary.facts.layout import FIRST_ATTRIBUTE
+from nary.facts.table import Block
 
 
 def triples_only(dataset: Dataset) -> Dataset:

@@ -10,7 +10,8 @@ import numpy as np
 
 from nary.evaluation.protocol import FilterRule
 from nary.facts import Role
-from nary.facts.table import FIRST_ATTRIBUTE, OBJECT, Ids
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT
+from nary.facts.table import Ids
 
 
 class Slots:

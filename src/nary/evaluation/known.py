@@ -8,7 +8,8 @@ import numpy.typing as npt
 from nary.evaluation.filters import RULES
 from nary.evaluation.protocol import FilterRule
 from nary.facts import FactTable
-from nary.facts.table import FIRST_ATTRIBUTE, Ids, Rows
+from nary.facts.layout import FIRST_ATTRIBUTE
+from nary.facts.table import Ids, Rows
 
 Answers = tuple[Rows, Rows]
 """Answers to n queries: those to query i are ``answers[starts[i] : starts[i + 1]]``, distinct and ascending."""

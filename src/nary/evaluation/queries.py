@@ -9,22 +9,13 @@ import numpy.typing as npt
 
 from nary.errors import SettingError
 from nary.evaluation.protocol import Protocol
-from nary.facts import FactTable, Position, Role
-from nary.facts.table import FIRST_ATTRIBUTE, OBJECT, SUBJECT, Ids, Rows, number_rows
+from nary.facts import FactTable, Role
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, SUBJECT, position_at
+from nary.facts.table import Ids, Rows, number_rows
 from nary.models.contract import Kind, Model
 
 Candidates = npt.NDArray[np.bool_]
 """Which entities are candidates for subjects and objects [E]."""
-
-
-def position_of(column: int, qualifiers: int) -> Position:
-    """The position that a column of a block of so many qualifiers holds."""
-    if column <= OBJECT:
-        return Position((Role.RELATION, Role.SUBJECT, Role.OBJECT)[column])
-    number = column - FIRST_ATTRIBUTE
-    if number < qualifiers:
-        return Position(Role.ATTRIBUTE, number + 1)
-    return Position(Role.VALUE, number - qualifiers + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +35,7 @@ class Queries:
     @property
     def role(self) -> Role:
         """The role of the masked element."""
-        return position_of(self.column, (self.ids.shape[1] - FIRST_ATTRIBUTE) // 2).role
+        return position_at(self.column, (self.ids.shape[1] - FIRST_ATTRIBUTE) // 2).role
 
     @property
     def kind(self) -> Kind:

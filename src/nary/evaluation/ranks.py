@@ -15,10 +15,11 @@ from nary.data.files import atomic_path, open_to_write
 from nary.evaluation.counting import Counts, count
 from nary.evaluation.known import KnownAnswers
 from nary.evaluation.protocol import Protocol, Ties
-from nary.evaluation.queries import Candidates, Queries, ask, asked_roles, position_of
+from nary.evaluation.queries import Candidates, Queries, ask, asked_roles
 from nary.evaluation.scoring import Scorer
 from nary.facts import FactTable, Role, Vocabulary
-from nary.facts.table import RELATION, Rows
+from nary.facts.layout import RELATION, position_at
+from nary.facts.table import Rows
 from nary.models.contract import Model
 from nary.progress import Progress, no_progress
 
@@ -76,7 +77,7 @@ class Ranks:
             text = str(fact)
             for _ in range(own):
                 arity, column, answer, rank, optimistic, pessimistic, filtered = next(queries)
-                position = position_of(column, arity - 2)
+                position = position_at(column, arity - 2)
                 names = vocabulary.entities if position.role.is_entity else vocabulary.relations
                 yield {
                     "fact": text,

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from nary.errors import SettingError, did_you_mean
 from nary.facts.fact import GAP, Element, Fact, Position, Query, Role
-from nary.facts.table import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
 
 VARIANTS = ("hete", "homo", "complete")
 """The variants of the graph; the first is the default."""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nary.errors import DataError
-from nary.facts.table import FIRST_ATTRIBUTE, Block, FactTable
+from nary.facts.layout import FIRST_ATTRIBUTE
+from nary.facts.table import Block, FactTable
 from nary.facts.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

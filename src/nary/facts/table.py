@@ -13,14 +13,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from nary.facts import layout
 from nary.facts.fact import Fact, Role
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
 from nary.facts.vocabulary import Vocabulary
 
 Ids = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
-
-RELATION, SUBJECT, OBJECT, FIRST_ATTRIBUTE = 0, 1, 2, 3
-"""Columns of a block; the values follow the attributes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +35,7 @@ class Block:
     @property
     def qualifiers(self) -> int:
         """The number of qualifiers, ``m``."""
-        return int(self.ids.shape[1] - 3) // 2
+        return layout.num_qualifiers(int(self.ids.shape[1]))
 
     @property
     def arity(self) -> int:
@@ -46,12 +45,12 @@ class Block:
     @property
     def attributes(self) -> Ids:
         """[n, m]"""
-        return self.ids[:, FIRST_ATTRIBUTE : FIRST_ATTRIBUTE + self.qualifiers]
+        return self.ids[:, FIRST_ATTRIBUTE : layout.first_value(self.qualifiers)]
 
     @property
     def values(self) -> Ids:
         """[n, m]"""
-        return self.ids[:, FIRST_ATTRIBUTE + self.qualifiers :]
+        return self.ids[:, layout.first_value(self.qualifiers) :]
 
     @property
     def relations(self) -> Ids:
@@ -66,18 +65,17 @@ class Block:
     @property
     def roles(self) -> list[Role]:
         """The role of the elements in each column."""
-        first = [Role.RELATION, Role.SUBJECT, Role.OBJECT]
-        return first + [Role.ATTRIBUTE] * self.qualifiers + [Role.VALUE] * self.qualifiers
+        return layout.roles(self.qualifiers)
 
     @property
     def relation_columns(self) -> list[int]:
         """The columns that hold relations."""
-        return [RELATION, *range(FIRST_ATTRIBUTE, FIRST_ATTRIBUTE + self.qualifiers)]
+        return layout.relation_columns(self.qualifiers)
 
     @property
     def entity_columns(self) -> list[int]:
         """The columns that hold entities."""
-        return [SUBJECT, OBJECT, *range(FIRST_ATTRIBUTE + self.qualifiers, self.ids.shape[1])]
+        return layout.entity_columns(self.qualifiers)
 
 
 class FactTable:

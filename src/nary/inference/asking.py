@@ -15,7 +15,7 @@ from nary.evaluation.known import KnownAnswers
 from nary.evaluation.queries import ask
 from nary.evaluation.scoring import ScoreError
 from nary.facts import GAP, Fact, FactTable, Position, Query
-from nary.facts.table import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
 from nary.inference.calibration import fit_temperature, sample_size
 from nary.inference.names import Names
 from nary.inference.questions import Question, batch_of

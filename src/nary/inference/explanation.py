@@ -5,10 +5,10 @@ import torch
 from nary.facts import Fact, FactTable, Position
 from nary.facts.fact import quoted
 from nary.facts.graph import fact_graph
-from nary.facts.table import FIRST_ATTRIBUTE
+from nary.facts.layout import FIRST_ATTRIBUTE, partner_column
 from nary.inference.asking import Asker
 from nary.inference.plausibility import score as plausibility
-from nary.inference.questions import Question, batch_of, partner_of
+from nary.inference.questions import Question, batch_of
 from nary.inference.results import Attention, Contribution, Explanation
 from nary.inference.supporting import supporting_facts
 from nary.progress import no_progress
@@ -50,7 +50,7 @@ def _without(asker: Asker, fact: Fact, question: Question) -> tuple[dict[tuple[s
     """
     found = {}
     label = asker.vocabulary.label
-    partner = partner_of(question.column, question.qualifiers)
+    partner = partner_column(question.column, question.qualifiers)
     for column, (position, element) in enumerate(fact.elements().items()):
         if column == question.column:
             continue

@@ -19,10 +19,11 @@ import numpy.typing as npt
 import torch
 
 from nary.evaluation.counting import count
-from nary.evaluation.queries import Queries, ask, position_of
+from nary.evaluation.queries import Queries, ask
 from nary.evaluation.scoring import Scored, Scorer
 from nary.facts import FactTable
-from nary.facts.table import RELATION, Rows
+from nary.facts.layout import RELATION, position_at
+from nary.facts.table import Rows
 from nary.inference.asking import Asker
 from nary.inference.results import ElementPlausibility, Plausibility
 from nary.progress import Progress
@@ -54,7 +55,7 @@ def score(asker: Asker, table: FactTable, progress: Progress) -> list[Plausibili
         elements = []
         for i in own.tolist():
             column = int(measured.column[i])
-            position = str(position_of(column, len(fact.qualifiers)))
+            position = str(position_at(column, len(fact.qualifiers)))
             label = asker.vocabulary.label(names[column])
             rank, probability = float(measured.rank[i]), float(measured.probability[i])
             elements.append(ElementPlausibility(position, names[column], label, rank, probability))

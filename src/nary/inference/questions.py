@@ -6,9 +6,8 @@ from itertools import groupby
 
 import torch
 
-from nary.evaluation.queries import position_of
 from nary.facts import Position
-from nary.facts.table import FIRST_ATTRIBUTE
+from nary.facts.layout import FIRST_ATTRIBUTE, position_at
 from nary.models.batch import Batch, Group
 from nary.models.contract import Kind
 
@@ -29,7 +28,7 @@ class Question:
     @property
     def position(self) -> Position:
         """The position asked for."""
-        return position_of(self.column, self.qualifiers)
+        return position_at(self.column, self.qualifiers)
 
     @property
     def kind(self) -> Kind:
@@ -51,13 +50,6 @@ class Question:
         kept = [column for column in range(len(self.ids)) if column not in left_out]
         hidden = frozenset(kept.index(column) for column in self.hidden if column in kept)
         return Question(tuple(self.ids[column] for column in kept), kept.index(self.column), hidden)
-
-
-def partner_of(column: int, qualifiers: int) -> int | None:
-    """The column of the value of an attribute, or of the attribute of a value; None for the primary triple."""
-    if column < FIRST_ATTRIBUTE:
-        return None
-    return column + qualifiers if column < FIRST_ATTRIBUTE + qualifiers else column - qualifiers
 
 
 def batch_of(questions: Sequence[Question]) -> Batch:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nary.facts import GAP, Element, Fact, Query, Role
-from nary.facts.table import RELATION
+from nary.facts.layout import RELATION
 from nary.inference.asking import Asker
 from nary.inference.prediction import check_count
 from nary.inference.results import Suggestion, Suggestions

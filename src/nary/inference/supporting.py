@@ -7,11 +7,11 @@ share most elements with the question are compared.
 import numpy as np
 import torch
 
-from nary.evaluation.queries import position_of
 from nary.facts import Block
-from nary.facts.table import FIRST_ATTRIBUTE, Rows
+from nary.facts.layout import FIRST_ATTRIBUTE, partner_column, position_at
+from nary.facts.table import Rows
 from nary.inference.asking import Asker
-from nary.inference.questions import Question, partner_of
+from nary.inference.questions import Question
 from nary.inference.results import SupportingFact
 
 _COMPARED = 2000
@@ -43,7 +43,7 @@ def _alike(asker: Asker, question: Question) -> tuple[list[Question], int]:
     parts = [np.empty((4, 0), np.int64)]
     for number, block in enumerate(blocks):
         for column in range(block.ids.shape[1]):
-            if position_of(column, block.qualifiers).role is question.position.role:
+            if position_at(column, block.qualifiers).role is question.position.role:
                 shared = _shared(block, column, question)
                 rows = np.flatnonzero(shared)
                 parts.append(np.stack(np.broadcast_arrays(shared[rows], number, rows, column)))
@@ -65,7 +65,7 @@ def _shared(block: Block, column: int, question: Question) -> Rows:
     for place in range(FIRST_ATTRIBUTE):
         if place != question.column:
             shared += block.ids[:, place] == question.ids[place]
-    masked, asked = partner_of(column, block.qualifiers), partner_of(question.column, question.qualifiers)
+    masked, asked = partner_column(column, block.qualifiers), partner_column(question.column, question.qualifiers)
     if masked is not None and asked is not None:
         shared += block.ids[:, masked] == question.ids[asked]
     for start in (0, 1):  # attributes, then values

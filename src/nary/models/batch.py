@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nary.facts.table import FIRST_ATTRIBUTE, OBJECT
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT
 
 
 @dataclass(frozen=True)

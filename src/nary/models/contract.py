@@ -38,8 +38,8 @@ class Model(nn.Module):
     sizes: Sizes
     roles: frozenset[Role] = frozenset(Role)
     """The roles the model can predict."""
-    objectives: ClassVar[frozenset[str]] = frozenset({"softmax", "binary"})
-    """What the model can be trained with (``training.objective``)."""
+    losses: ClassVar[frozenset[str]] = frozenset({"cross_entropy", "softmax_bce"})
+    """What the model can be trained with (``training.loss``)."""
     supports_multiple_masks: bool = False
     """Whether the model understands facts in which more than the masked element is missing (``Group.hidden``)."""
 

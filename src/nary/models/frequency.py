@@ -9,7 +9,7 @@ from torch import Tensor
 
 from nary.config import Settings
 from nary.facts import FactTable
-from nary.facts.table import FIRST_ATTRIBUTE, RELATION
+from nary.facts.layout import FIRST_ATTRIBUTE, RELATION
 from nary.models.batch import Batch, Group
 from nary.models.contract import Kind, Model, Sizes
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from torch import Tensor
 
 from nary.config import Settings
-from nary.facts.table import OBJECT, RELATION, SUBJECT
+from nary.facts.layout import OBJECT, RELATION, SUBJECT
 from nary.models.batch import Batch, Group
 from nary.models.contract import Kind, Sizes
 from nary.models.gran.model import Gran
@@ -36,7 +36,7 @@ class HyTransformer(Gran):
     """
 
     name = "hy-transformer"
-    objectives = Gran.objectives | {"sigmoid"}
+    losses = Gran.losses | {"bce"}
 
     def __init__(self, settings: HyTransformerSettings, sizes: Sizes) -> None:
         shared = settings.model_dump(exclude={"name"})

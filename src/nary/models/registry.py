@@ -32,9 +32,9 @@ class Entry:
         return _imported(self.model_at)(settings, sizes)
 
     @property
-    def objectives(self) -> list[str]:
+    def losses(self) -> list[str]:
         """What the model can be trained with."""
-        return sorted(_imported(self.model_at).objectives)
+        return sorted(_imported(self.model_at).losses)
 
     def roles_of(self, settings: Settings) -> list[str]:
         """The roles a model with these settings predicts."""

@@ -161,11 +161,11 @@ def _usable(dataset: Dataset, recipe: Recipe) -> Dataset:
 
 def _check_objective(recipe: Recipe) -> None:
     """Refuse an objective that the model cannot be trained with."""
-    known = find(recipe.model_name).objectives
-    if recipe.training.objective not in known:
+    known = find(recipe.model_name).losses
+    if recipe.training.loss not in known:
         raise SettingError(
-            f"{recipe.model_name} cannot be trained with training.objective = {recipe.training.objective!r}",
-            f"It can with: {', '.join(known)}. Set one: --set training.objective={known[0]}",
+            f"{recipe.model_name} cannot be trained with training.loss = {recipe.training.loss!r}",
+            f"It can with: {', '.join(known)}. Set one: --set training.loss={known[0]}",
         )
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from nary.facts import FactTable
-from nary.facts.table import FIRST_ATTRIBUTE, OBJECT, SUBJECT
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, SUBJECT
 from nary.models.codes import codes
 from nary.models.contract import Sizes
 from nary.models.pairs.slots import slots_of

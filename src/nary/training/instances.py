@@ -36,7 +36,7 @@ class Instances:
         sizes = [len(block) for block in table.blocks]
         self._block = np.repeat(np.arange(len(sizes)), sizes)  # of each fact
         self._row = np.concatenate([np.arange(size) for size in sizes])
-        masked = {Role.RELATION} if settings.objective == "logistic" else roles
+        masked = {Role.RELATION} if settings.loss == "corruption_bce" else roles
         columns = [[i for i, role in enumerate(block.roles) if role in masked] for block in table.blocks]
         self._masks = np.repeat([len(own) for own in columns], sizes)
         self._first = np.cumsum(self._masks) - self._masks  # the first instance of each fact

@@ -133,7 +133,7 @@ class Training:
     @cached_property
     def corruptions(self) -> Corruptions | None:
         """What facts are learned against, where roles have a say in that."""
-        if self.settings.objective != "logistic" and not self.settings.near_negatives:
+        if self.settings.loss != "corruption_bce" and not self.settings.near_negatives:
             return None
         return Corruptions(self.instances.table, self.model.sizes, self.settings, self.device)
 

@@ -18,7 +18,7 @@ def negatives_loss(
     corrupted = [_corrupted(group, found).flatten(0, 1) for group, found in zip(batch.groups, candidates, strict=True)]
     for group, found in zip(batch.groups, model.group_scores(corrupted), strict=True):
         scores = found.view(len(group.columns), -1)  # [n, 1 + k]: the fact, its corruptions
-        if settings.objective == "margin":
+        if settings.loss == "margin":
             parts.append((settings.margin - scores[:, :1] + scores[:, 1:]).clamp(min=0).sum())
             facts += len(group.columns)
         else:

@@ -14,12 +14,12 @@ from nary.training.softmax import smoothed_cross_entropy
 
 
 def loss_of(model: Model, lesson: Lesson, settings: TrainingSettings, corruptions: Corruptions | None = None) -> Tensor:
-    """What a step makes smaller, by ``settings.objective``; "logistic" and ``near_negatives`` need ``corruptions``."""
-    if settings.objective == "logistic":
+    """What a step makes smaller, by ``settings.loss``; "corruption_bce" and ``near_negatives`` need ``corruptions``."""
+    if settings.loss == "corruption_bce":
         if corruptions is None:
-            raise ValueError('"logistic" needs corruptions')
+            raise ValueError('"corruption_bce" needs corruptions')
         loss = logistic_loss(model, lesson.batch, corruptions)
-    elif settings.objective in ("sampled", "margin"):
+    elif settings.loss in ("sampled_cross_entropy", "margin"):
         loss = negatives_loss(model, lesson.batch, settings, corruptions)
     else:
         loss = masked_loss(model, lesson, settings)
@@ -42,9 +42,9 @@ def masked_loss(model: Model, lesson: Lesson, settings: TrainingSettings) -> Ten
             rows = (chosen.cumsum(0) - 1)[lesson.rows[own]]
             answers = (rows, lesson.answers[own], lesson.weights[own])
             scored = (queries[chosen], *model.candidates(kind), answers)
-            if settings.objective == "binary":
+            if settings.loss == "softmax_bce":
                 loss = loss + binary_cross_entropy(*scored)
-            elif settings.objective == "sigmoid":
+            elif settings.loss == "bce":
                 loss = loss + sigmoid_cross_entropy(*scored, smoothing)
             else:
                 loss = loss + smoothed_cross_entropy(*scored, smoothing)

@@ -36,15 +36,17 @@ class TrainingSettings(Settings):
     adam_epsilon: float = Field(1e-6, gt=0)
     adam_epsilon_on: Literal["uncorrected", "corrected"] = "uncorrected"
     """Where epsilon is added: to the uncorrected second moment, as published, or as usual to the corrected one."""
-    objective: Literal["softmax", "binary", "sigmoid", "sampled", "margin", "logistic"] = "softmax"
+    loss: Literal["cross_entropy", "softmax_bce", "bce", "sampled_cross_entropy", "margin", "corruption_bce"] = (
+        "cross_entropy"
+    )
     """Against all candidates: cross-entropy, or every candidate's probability as a yes or no of its own: (binary) the
     share it has of all, or (sigmoid) one that depends on its score alone.
     Against ``negatives`` random candidates of each position: cross-entropy, or a margin. Or (logistic) whole facts,
     each once an epoch, against ``negatives`` corruptions of it, as a yes or no."""
     negatives: int = Field(10, ge=1)
-    """Random candidates, or corruptions, for each instance; for the objectives sampled, margin and logistic."""
+    """Random candidates, or corruptions, for each instance; for the losses sampled, margin and logistic."""
     near_negatives: float = Field(0.0, ge=0, le=1)
-    """The share of the random entities, for the objectives sampled and margin, that are of those seen in the same slot
+    """The share of the random entities, for the losses sampled and margin, that are of those seen in the same slot
     of the relation: harder to tell from the true ones."""
     corrupt_values: float | None = Field(None, ge=0, le=1)
     """How likely the corruptions of a batch replace a value, not a role; by the numbers of entities and relations if
@@ -85,12 +87,16 @@ class TrainingSettings(Settings):
     def _check_together(self) -> Self:
         if self.shuffle == "facts" and (self.merge_queries or self.relation_fraction < 1):
             raise ValueError('merge and relation_visits need shuffle = "instances"')
-        if self.merge_queries and self.objective in ("sampled", "margin"):
-            raise ValueError(f'merge is for objectives against all candidates, not for "{self.objective}"')
-        if self.objective == "logistic" and (self.merge_queries or self.relation_fraction < 1):
-            raise ValueError('merge and relation_visits are for masked elements, but "logistic" learns whole facts')
-        if self.near_negatives and self.objective not in ("sampled", "margin"):
-            raise ValueError(f'near_negatives is for the objectives "sampled" and "margin", not for "{self.objective}"')
-        if self.value_weight != 1 and self.objective != "softmax":
-            raise ValueError(f'value_weight is for the objective "softmax", not for "{self.objective}"')
+        if self.merge_queries and self.loss in ("sampled_cross_entropy", "margin"):
+            raise ValueError(f'merge is for losses against all candidates, not for "{self.loss}"')
+        if self.loss == "corruption_bce" and (self.merge_queries or self.relation_fraction < 1):
+            raise ValueError(
+                'merge and relation_visits are for masked elements, but "corruption_bce" learns whole facts'
+            )
+        if self.near_negatives and self.loss not in ("sampled_cross_entropy", "margin"):
+            raise ValueError(
+                f'near_negatives is for the losses "sampled_cross_entropy" and "margin", not for "{self.loss}"'
+            )
+        if self.value_weight != 1 and self.loss != "cross_entropy":
+            raise ValueError(f'value_weight is for the objective "cross_entropy", not for "{self.loss}"')
         return self

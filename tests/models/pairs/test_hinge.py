@@ -20,7 +20,7 @@ SMALL: dict[str, Any] = {"embedding_dim": 6, "num_filters": 5}
 class TestContract(ModelContract):
     name = "hinge"
     settings = SMALL
-    objective = "logistic"
+    loss = "corruption_bce"
     learns: ClassVar[dict[str, Any] | None] = {
         "training__epochs": 150,
         "training__batch_size": 20,

@@ -22,7 +22,7 @@ SMALL: dict[str, Any] = {"embedding_dim": 4, "num_filters": 6, "fcn_dim": 20}
 class TestContract(ModelContract):
     name = "nalp"
     settings = SMALL
-    objective = "logistic"
+    loss = "corruption_bce"
     learns: ClassVar[dict[str, Any] | None] = {
         "training__epochs": 300,
         "training__batch_size": 20,

@@ -21,7 +21,7 @@ PRIMARY = ["given", "most-distinct"]
 class TestContract(ModelContract):
     name = "neuinfer"
     settings = SMALL
-    objective = "logistic"
+    loss = "corruption_bce"
     learns: ClassVar[dict[str, Any] | None] = {
         "training__epochs": 300,
         "training__batch_size": 20,
@@ -38,7 +38,7 @@ class TestContract(ModelContract):
 class TestContractOfMostDistinct(ModelContract):
     name = "neuinfer"
     settings: ClassVar[dict[str, Any]] = SMALL | {"primary": "most-distinct"}
-    objective = "logistic"
+    loss = "corruption_bce"
     order_free = False  # of two values of one attribute only one may be in the triple: the first
 
 

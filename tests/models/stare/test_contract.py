@@ -39,4 +39,4 @@ class TestTransformer(StareContract):
 
 class TestSigmoid(StareContract):
     settings: ClassVar[dict[str, Any]] = SMALL
-    objective = "sigmoid"
+    loss = "bce"

@@ -57,7 +57,7 @@ def test_after_a_change_it_runs_again(change: str) -> None:
 def test_a_training_step_needs_one_run_and_leaves_nothing() -> None:
     model = make(graph_dropout=0.3)
     runs = counted(model)
-    training = TrainingSettings(objective="sigmoid")
+    training = TrainingSettings(loss="bce")
     optimizer = Optimizer(model, training, 10)
     lesson = Lesson.of(every_group(facts()))
     for step in range(3):

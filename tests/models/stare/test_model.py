@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from nary.errors import SettingError
 from nary.facts import Role
-from nary.facts.table import FIRST_ATTRIBUTE, OBJECT, SUBJECT
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, SUBJECT
 from nary.models.batch import Batch, Group
 from nary.models.contract import Sizes
 from nary.models.stare.model import Stare
@@ -49,7 +49,7 @@ def test_loss_and_gradients_are_those_of_the_reference(seed: int, smoothing: flo
     rows = torch.arange(len(batch)).repeat_interleave(2)
     answers = torch.stack([batch.answers, (batch.answers + 5) % SIZES.entities], 1).flatten()
     lesson = Lesson(batch, rows, answers, torch.ones(len(rows)))
-    loss = masked_loss(model, lesson, TrainingSettings(objective="sigmoid", entity_smoothing=smoothing))
+    loss = masked_loss(model, lesson, TrainingSettings(loss="bce", entity_smoothing=smoothing))
     labels = multi_hot(rows, answers, (len(batch), SIZES.entities), smoothing)
     expected = nn.functional.binary_cross_entropy_with_logits(plain_scores(twin, groups), labels.double())
     torch.testing.assert_close(loss.double(), expected, rtol=1e-6, atol=1e-6)
@@ -190,7 +190,7 @@ def test_bfloat16_stays_close_to_float32(variant: str) -> None:
         for parameter in model.parameters():
             parameter.mul_(0.3)
     lesson = Lesson.of(every_group(facts()))
-    training = TrainingSettings(objective="sigmoid", entity_smoothing=0.1)
+    training = TrainingSettings(loss="bce", entity_smoothing=0.1)
     exact = masked_loss(model, lesson, training)
     with precision("bf16", torch.device("cpu")):
         rounded = masked_loss(model, lesson, training)

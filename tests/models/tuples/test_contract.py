@@ -73,19 +73,19 @@ class TestRAM(TupleContract):
 class TestMTransH(TupleContract):
     name = "m-transh"
     settings = SETTINGS["m-transh"]
-    objective = "margin"
+    loss = "margin"
     learns = learning(embedding_dim=32)
 
 
 class TestMTransHOfHypE(TupleContract):
     name = "m-transh"
     settings = SETTINGS["m-transh"] | {"variant": "hype", "dropout": 0.2}
-    objective = "sampled"
+    loss = "sampled_cross_entropy"
     learns = learning(embedding_dim=32, variant="hype")
 
 
 class TestRAE(TupleContract):
     name = "rae"
     settings = SETTINGS["rae"]
-    objective = "margin"
+    loss = "margin"
     learns = learning(embedding_dim=32) | {"training__epochs": 150}

@@ -118,7 +118,7 @@ def test_runs_in_turns_resume_to_the_last_bit(tmp_path: Path) -> None:
     data = small_data()
     own = SETTINGS["rae"] | {"learning": "alternating", "round_epochs": [2, 1, 1]}
     changed = {f"model__{key}": value for key, value in own.items()}
-    recipe = small_recipe(data, "rae", training__objective="margin", training__epochs=8, **changed)
+    recipe = small_recipe(data, "rae", training__loss="margin", training__epochs=8, **changed)
     train_run(start_run(data, recipe, tmp_path / "whole"))
     run, stopped = start_run(data, recipe, tmp_path / "parts"), 0
     while True:

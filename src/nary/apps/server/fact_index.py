@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from nary.data.dataset import Dataset
 from nary.facts import Fact
-from nary.facts.table import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
 
 
 class FactIndex:

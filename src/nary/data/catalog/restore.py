@@ -11,7 +11,8 @@ import numpy as np
 from nary.data.dataset import Dataset
 from nary.errors import DatasetError
 from nary.facts import Block, FactTable, Vocabulary
-from nary.facts.table import RELATION, Ids, Rows, number_rows
+from nary.facts.layout import RELATION
+from nary.facts.table import Ids, Rows, number_rows
 
 
 def restore(dataset: Dataset, full: Dataset) -> Dataset:

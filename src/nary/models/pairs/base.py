@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nary.facts.table import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
 from nary.models.batch import Batch
 from nary.models.contract import Kind, Model
 
@@ -54,7 +54,7 @@ class PairModel(Model):
     made once for each query, what a candidate brings once for many queries, and only the rest for each pair of both.
     """
 
-    objectives = frozenset({"logistic", "sampled"})
+    losses = frozenset({"corruption_bce", "sampled_cross_entropy"})
     entity: Tensor
     relation: Tensor
 

@@ -41,7 +41,7 @@ class NaLP(Model):
     """Pairs of role and value -> their features -> those of every two of them -> is it a fact."""
 
     name = "nalp"
-    objectives = frozenset({"logistic", "sampled"})
+    losses = frozenset({"corruption_bce", "sampled_cross_entropy"})
 
     def __init__(self, settings: NaLPSettings, sizes: Sizes) -> None:
         super().__init__()

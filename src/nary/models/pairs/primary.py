@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from nary.facts import FactTable
-from nary.facts.table import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
 from nary.models.batch import Group
 from nary.models.pairs.slots import slots_of
 

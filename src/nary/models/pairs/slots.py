@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from nary.facts.table import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
 
 
 def slots_of(ids: Tensor, relations: int) -> tuple[Tensor, Tensor]:

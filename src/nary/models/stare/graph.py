@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from nary.facts import FactTable
-from nary.facts.table import OBJECT, RELATION, SUBJECT, number_rows
+from nary.facts.layout import OBJECT, RELATION, SUBJECT
+from nary.facts.table import number_rows
 from nary.models.contract import Sizes
 from nary.models.stare.direction import Direction
 from nary.models.stare.products import product, rotated

@@ -28,7 +28,7 @@ class Stare(Model):
 
     name = "stare"
     supports_multiple_masks = True
-    objectives = frozenset({"softmax", "binary", "sigmoid"})
+    losses = frozenset({"cross_entropy", "softmax_bce", "bce"})
 
     @classmethod
     def roles_of(cls, settings: Settings) -> frozenset[Role]:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from nary.facts.table import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
 from nary.models.batch import Group
 from nary.models.contract import Sizes
 from nary.models.stare.settings import StareSettings

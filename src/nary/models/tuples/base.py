@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from nary.facts import FactTable, Role
-from nary.facts.table import SUBJECT
+from nary.facts.layout import SUBJECT
 from nary.models.batch import Batch, Group
 from nary.models.contract import Kind, Model, Sizes
 from nary.models.tuples.schemas import Schemas, arities_of
@@ -26,7 +26,7 @@ class TupleModel(Model):
     """
 
     roles = frozenset({Role.SUBJECT, Role.OBJECT, Role.VALUE})
-    objectives = frozenset({"softmax", "binary", "sampled", "margin"})
+    losses = frozenset({"cross_entropy", "softmax_bce", "sampled_cross_entropy", "margin"})
     entity: Tensor
     """The vectors of the entities [E, ...]."""
 

@@ -40,7 +40,7 @@ class MTransH(TupleModel):
     """
 
     name = "m-transh"
-    objectives = frozenset({"sampled", "margin"})
+    losses = frozenset({"sampled_cross_entropy", "margin"})
     normal: Tensor
     bias: Tensor
     weight: Tensor

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from nary.facts.table import FIRST_ATTRIBUTE, SUBJECT
+from nary.facts.layout import FIRST_ATTRIBUTE, SUBJECT
 from nary.models.batch import Group
 
 
