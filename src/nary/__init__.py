@@ -2,58 +2,64 @@
 
 >>> import nary
 >>> data = nary.load("nobel")
->>> run = nary.train(data, model="gran", out="curie/", epochs=20)  # doctest: +SKIP
->>> run.evaluate().table()  # doctest: +SKIP
->>> run.predict("Marie Curie | award received | ? | point in time: 1911", k=5)  # doctest: +SKIP
+>>> result = nary.train(data, model="gran", epochs=20)  # doctest: +SKIP
+>>> print(result.model.evaluate("test"))  # doctest: +SKIP
+>>> result.model.predict("Marie Curie | award received | ? | point in time: 1911", k=5)  # doctest: +SKIP
 """
 
-from importlib import import_module
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 from nary.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from nary.api import load_model, train
+    from nary.api import list_datasets, list_models, list_recipes, train
+    from nary.data.catalog import register_dataset
     from nary.data.dataset import Dataset
+    from nary.data.io.formats import register_format
+    from nary.data.io.reader import read
+    from nary.data.io.writer import write
     from nary.data.load import load
-    from nary.data.reading import read
-    from nary.data.writing import write
     from nary.errors import NaryError
+    from nary.evaluation.metrics import register_metric
+    from nary.evaluation.protocol import Protocol
     from nary.facts import GAP, Fact, FactTable, Position, Query, Vocabulary, parse_fact, parse_query
+    from nary.models.base import Model
+    from nary.models.registry import register_model
+    from nary.recipe import Recipe
+    from nary.runs import RunFolder, TrainedModel, TrainingResult, load_model, resume
+    from nary.training.callbacks import Callback
+    from nary.training.losses import register_loss
 
-_PLACES = {
-    "load_model": "nary.api",
-    "train": "nary.api",
-    "Dataset": "nary.data.dataset",
-    "load": "nary.data.load",
-    "read": "nary.data.reading",
-    "write": "nary.data.writing",
-    "NaryError": "nary.errors",
-    **dict.fromkeys(
-        ("GAP", "Fact", "FactTable", "Position", "Query", "Vocabulary", "parse_fact", "parse_query"), "nary.facts"
-    ),
+_MODULES = {
+    "nary.api": ("list_datasets", "list_models", "list_recipes", "train"),
+    "nary.data.catalog": ("register_dataset",),
+    "nary.data.dataset": ("Dataset",),
+    "nary.data.io.formats": ("register_format",),
+    "nary.data.io.reader": ("read",),
+    "nary.data.io.writer": ("write",),
+    "nary.data.load": ("load",),
+    "nary.errors": ("NaryError",),
+    "nary.evaluation.metrics": ("register_metric",),
+    "nary.evaluation.protocol": ("Protocol",),
+    "nary.facts": ("GAP", "Fact", "FactTable", "Position", "Query", "Vocabulary", "parse_fact", "parse_query"),
+    "nary.models.base": ("Model",),
+    "nary.models.registry": ("register_model",),
+    "nary.recipe": ("Recipe",),
+    "nary.runs": ("RunFolder", "TrainedModel", "TrainingResult", "load_model", "resume"),
+    "nary.training.callbacks": ("Callback",),
+    "nary.training.losses": ("register_loss",),
 }
-__all__ = [  # noqa: RUF022 (in the order of use)
-    "load",
-    "read",
-    "train",
-    "load_model",
-    "write",
-    "Dataset",
-    "Fact",
-    "FactTable",
-    "GAP",
-    "NaryError",
-    "Position",
-    "Query",
-    "Vocabulary",
-    "parse_fact",
-    "parse_query",
-]
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: ``import nary`` stays fast."""
-    if name not in _PLACES:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'nary' has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+    return getattr(_import_module(_MODULE_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

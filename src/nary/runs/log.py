@@ -1,87 +1,69 @@
-"""What a run writes down while it trains: ``log.txt`` for people, ``metrics.jsonl`` for machines."""
+"""The log of a run: ``log.txt`` for people, ``metrics.jsonl`` for machines."""
 
 import time
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import orjson
 
-from nary.data.files import atomic_path
+from nary.data.io.files import atomic_path
 from nary.errors import OutputError
-from nary.recipe import Recipe
-from nary.training.checkpoint import Checkpoints, TrainState
-from nary.training.instances import Instances
-from nary.training.loop import StepReport
+from nary.runs.run_folder import METRICS, RunFolder
+from nary.training.callbacks import Callback, StepReport, ValidationReport
+from nary.training.checkpoint import TrainState
+from nary.training.trainer import Trainer
 
-METRICS = "metrics.jsonl"
-_KEPT_LOSS = 0.95  # of the running mean that is written and shown
+_LOSS_MOMENTUM = 0.95  # of the running mean that is logged
 
 
-class RunLog:
+class RunLog(Callback):
     """Appends a line an epoch (or every hundred steps) to the files of a run."""
 
-    def __init__(self, folder: Path, recipe: Recipe, instances: Instances) -> None:
+    def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
         self.loss: float | None = None
-        self._every = max(1, min(100, len(instances) // recipe.training.batch_size))
-        self._last: StepReport | None = None
+        self._every = 1
 
-    def start(self, checkpoints: Checkpoints) -> int:
-        """Begin, or go on: metrics of steps that the newest checkpoint does not have will come again.
-
-        Returns the step it goes on from.
-        """
-        path = self.folder / METRICS
-        step = checkpoints.newest_step()
+    def on_start(self, trainer: Trainer, state: TrainState) -> None:
+        """Drop the records of steps after the newest checkpoint: they will be repeated."""
+        self._every = max(1, min(100, len(trainer.batches) // trainer.settings.batch_size))
+        path = self.folder.path / METRICS
         before = path.read_bytes() if path.is_file() else b""
-        kept = [record for record in training_records(self.folder) if record["step"] <= step]
-        after = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in kept)
+        records = [record for record in self.folder.records() if record["step"] <= state.step]
+        after = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
         if after != before:
             with atomic_path(path) as temporary:
                 temporary.write_bytes(after)
-        self.loss = next((record["loss"] for record in reversed(kept) if "loss" in record), None)
-        self._say(f"resumed at step {step}" if step else "started")
-        return step
+        self.loss = next((record["loss"] for record in reversed(records) if "loss" in record), None)
+        self._say(f"resumed at step {state.step}" if state.step else "started")
 
-    def step(self, report: StepReport) -> None:
-        """Note a step."""
-        self._last = report
-        self.loss = report.loss if self.loss is None else _KEPT_LOSS * self.loss + (1 - _KEPT_LOSS) * report.loss
+    def on_step(self, trainer: Trainer, report: StepReport) -> None:
+        """Log the running mean of the loss now and then."""
+        loss = report.loss
+        self.loss = loss if self.loss is None else _LOSS_MOMENTUM * self.loss + (1 - _LOSS_MOMENTUM) * loss
         if report.step % self._every == 0 or report.step == report.steps:
             self._append({**vars(report), "loss": self.loss})
             self._say(
                 f"epoch {report.epoch:.2f}, step {report.step} of {report.steps}, loss {self.loss:.4f}, "
-                f"{report.instances_per_second:,.0f} instances a second"
+                f"{report.instances_per_second:,.0f} instances/s"
             )
 
-    def validated(self, score: float) -> None:
-        """Note a validation after the last step."""
-        last = self._last
-        if last is None:
-            raise RuntimeError("validated before any step")
-        self._append({"step": last.step, "epoch": last.epoch, "seconds": last.seconds, "valid_mrr": score})
-        self._say(f"step {last.step}: valid entity MRR {score:.4f}")
+    def on_validate(self, trainer: Trainer, report: ValidationReport) -> None:
+        """Log a validation."""
+        self._append(
+            {"step": report.step, "epoch": report.epoch, "seconds": report.seconds, "valid_mrr": report.score}
+        )
+        self._say(f"step {report.step}: valid entity MRR {report.score:.4f}")
 
-    def end(self, done: TrainState, finished: bool) -> None:
-        """Note the end."""
-        self._say(f"{'finished' if finished else 'interrupted'} after {done.step} steps, {done.seconds:.0f} seconds")
+    def on_end(self, trainer: Trainer, state: TrainState) -> None:
+        """Log how training ended."""
+        ended = "finished" if state.finished else "interrupted"
+        self._say(f"{ended} after {state.step} steps, {state.seconds:.0f} seconds")
 
-    def _append(self, content: dict[str, object]) -> None:
-        _append_to(self.folder / METRICS, orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE))
+    def _append(self, record: dict[str, object]) -> None:
+        _append_to(self.folder.path / METRICS, orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
 
     def _say(self, text: str) -> None:
-        _append_to(self.folder / "log.txt", f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode())
-
-
-def training_records(folder: Path) -> list[dict[str, Any]]:
-    """What a training has written down of itself; a kill may have cut a line off."""
-    path = folder / METRICS
-    found = []
-    for line in path.read_bytes().splitlines() if path.is_file() else []:
-        with suppress(orjson.JSONDecodeError):
-            found.append(orjson.loads(line))
-    return found
+        _append_to(self.folder.path / "log.txt", f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode())
 
 
 def _append_to(path: Path, content: bytes) -> None:
@@ -89,4 +71,6 @@ def _append_to(path: Path, content: bytes) -> None:
         with path.open("ab") as file:
             file.write(content)
     except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}", "What was saved before is kept.") from None
+        raise OutputError(
+            f"cannot write {path}: {error.strerror or error}", "What was saved before is kept."
+        ) from None

@@ -1,59 +1,68 @@
-"""From a recipe to a trained run, and on from where it was interrupted.
+"""Train a recipe on a dataset, in memory or in a run folder that can be resumed."""
 
-A run folder holds ``recipe.toml`` (every setting written out), ``log.txt``, ``metrics.jsonl``, ``checkpoints/`` and
-``model/``. All that a resumed run needs is in it.
-"""
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from nary.config import read_toml
 from nary.data.dataset import Dataset
-from nary.data.files import atomic_path
 from nary.data.load import with_valid
-from nary.data.splits import split_dataset
-from nary.data.triples import distinct, triples_only
+from nary.data.transforms.splits import split_dataset
+from nary.data.transforms.triples import triples_only
 from nary.errors import NaryError, OutputError, SettingError
-from nary.facts import FactTable
+from nary.evaluation.metrics import Metrics
+from nary.evaluation.report import Report
 from nary.inference import folder as model_folder
-from nary.inference.reports import METRICS, load_reports
-from nary.models.registry import find
-from nary.recipe import Recipe, recipe_from
+from nary.models.base import DatasetInfo, Model
+from nary.models.registry import MODELS
+from nary.recipe import Recipe, dataset_info
 from nary.runs.log import RunLog
-from nary.runs.run import MODEL, RECIPE, Run
-from nary.training.checkpoint import Checkpoints
-from nary.training.instances import Instances
-from nary.training.loop import Listener, StepReport, Training, Validate
+from nary.runs.run_folder import RunFolder, check_free, is_run_folder
+from nary.runs.trained_model import TrainedModel, resolve_device
+from nary.training.batches import Batches
+from nary.training.callbacks import Callback, StepReport
+from nary.training.checkpoint import Checkpoints, TrainState
+from nary.training.losses import LOSSES
+from nary.training.trainer import Trainer
+
+_WITHOUT_EFFECT = {"training": {"device", "checkpoint_minutes"}, "evaluation": {"memory"}}
 
 
 class InterruptedRun(NaryError):  # noqa: N818 (nobody made an error)
-    """The training was interrupted; everything up to the last step is saved."""
+    """Training was interrupted; everything up to the last step is saved."""
 
     kind = "interrupted"
     exit_code = 130
 
 
 @dataclass(frozen=True)
-class Trained:
-    """What a training came to."""
+class TrainingResult:
+    """What training returns: the model, how it went, and the run folder if one was written."""
 
-    run: Run
+    model: TrainedModel
+    losses: list[float]
+    """The loss of every step of this call."""
+    loss: float | None
+    """The running mean of the loss at the end; None if there was nothing to train."""
     epochs: float
     steps: int
     seconds: float
-    loss: float | None
     instances_per_second: float
+    folder: RunFolder | None = None
+
+    @property
+    def metrics(self) -> Metrics:
+        """The metrics on the valid split; empty if it was not ranked."""
+        return next((report.metrics for report in self.model.reports if report.split == "valid"), {})
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
-        recipe = self.run.recipe
         return {
-            "run": str(self.run.folder),
-            "model": recipe.model_name if recipe else None,
-            "dataset": self.run.dataset.name,
+            "run": None if self.folder is None else str(self.folder),
+            "model": self.model.name,
+            "dataset": self.model.dataset.name,
             "epochs": self.epochs,
             "steps": self.steps,
             "seconds": self.seconds,
@@ -62,93 +71,140 @@ class Trained:
         }
 
 
-def free_folder(dataset: str, model: str) -> Path:
-    """A folder under ``runs/`` for a new run, named after what is trained on what."""
-    names = (f"{dataset}-{model}" + (f"-{number}" if number > 1 else "") for number in count(1))
-    return next(path for name in names if not (path := Path("runs") / name).exists())
+class _LossHistory(Callback):
+    """Remembers the loss of every step."""
+
+    def __init__(self) -> None:
+        self.losses: list[float] = []
+
+    def on_step(self, trainer: Trainer, report: StepReport) -> None:
+        self.losses.append(report.loss)
 
 
-def start_run(dataset: Dataset, recipe: Recipe, folder: Path) -> Run:
-    """A new run folder with everything but weights: the recipe, the vocabulary, the facts."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise OutputError(
-            f"{folder} exists and is not an empty folder", "Choose another --out, or go on with --resume."
-        )
-    _check_objective(recipe)
-    dataset = _usable(dataset, recipe)
-    with atomic_path(folder) as temporary:
-        model_folder.save_description(temporary / MODEL, dataset, recipe.model, recipe.as_tables())
-        (temporary / RECIPE).write_text(recipe.as_toml(), encoding="utf-8")
-    return _untrained(dataset, recipe, folder)
+def train_recipe(
+    dataset: Dataset,
+    recipe: Recipe,
+    path: Path | None = None,
+    callbacks: Sequence[Callback] = (),
+    module: Model | None = None,
+) -> TrainingResult:
+    """Train ``recipe`` on a dataset from :func:`prepare_dataset`.
+
+    With ``path``, a new run folder is written there, which :func:`resume` continues after an interruption; nothing is
+    written before the settings, the device and the data are known to be usable. ``module`` is a model to train instead
+    of a new one.
+    """
+    check_recipe(dataset, recipe)
+    if path is not None:
+        check_free(path)
+    trainer = _trainer(dataset, recipe, callbacks, module)
+    folder = None if path is None else RunFolder.create(path, dataset, recipe)
+    return _fit(trainer, dataset, recipe, folder)
 
 
-def resume_run(folder: Path) -> Run:
-    """The run in ``folder``, to go on with."""
-    path = folder / RECIPE
-    if not path.is_file():
-        raise SettingError(f"{folder} is no run folder: it has no {RECIPE}", "nary train DATA --out RUN makes one.")
-    return _untrained(model_folder.load_dataset(folder / MODEL), recipe_from(read_toml(path), str(path)), folder)
+def resume(path: str | Path, callbacks: Sequence[Callback] = ()) -> TrainingResult:
+    """Continue the run in a folder from its newest checkpoint; a finished run is only loaded."""
+    folder = RunFolder(path)
+    dataset = folder.load_dataset()
+    return _fit(_trainer(dataset, folder.recipe, callbacks), dataset, folder.recipe, folder)
 
 
-def train_run(run: Run, listener: Listener = lambda report: None) -> Trained:
-    """Train ``run``, from its newest checkpoint on if it has one, and save the model."""
-    recipe, folder = run.recipe, run.folder
-    if recipe is None or folder is None:
-        raise SettingError("this run has no recipe and no folder", "start_run makes one that can be trained.")
-    device = _device(recipe.training.device)
-    train = FactTable.concatenate([run.dataset[split] for split in recipe.data.train_on])
-    if not recipe.data.qualifiers:
-        train = distinct(train)
-    run.model.prepare(train)
-    run.model.to(device)
-    instances = Instances(train, recipe.training, run.model.roles)
-    if recipe.training.epochs and not instances.steps(recipe.training.epochs):
+def train_or_resume(
+    recipe: Recipe, path: Path, load: Callable[[], Dataset], callbacks: Sequence[Callback] = ()
+) -> TrainingResult:
+    """Train ``recipe`` in ``path``, or continue the run that is there; ``load`` is called for a new one."""
+    if not is_run_folder(path):
+        return train_recipe(prepare_dataset(load(), recipe), recipe, path, callbacks)
+    if effective_settings(RunFolder(path).recipe) != effective_settings(recipe):
+        raise OutputError(f"{path} holds a run with other settings", "Choose another --out, or remove that folder.")
+    return resume(path, callbacks)
+
+
+def effective_settings(recipe: Recipe) -> dict[str, Any]:
+    """The settings that change what is trained: two recipes are the same if these are equal."""
+    return recipe.model_dump(exclude=_WITHOUT_EFFECT)
+
+
+def _trainer(
+    dataset: Dataset, recipe: Recipe, callbacks: Sequence[Callback], module: Model | None = None
+) -> Trainer:
+    """Everything that training needs, in memory."""
+    device = resolve_device(recipe.training.device)
+    info = dataset_info(dataset, recipe)
+    if module is None:
+        torch.manual_seed(recipe.training.seed)  # the initial weights depend on the seed alone
+        module = MODELS.get(recipe.model_name)(recipe.model, info)
+    module.to(device)
+    loss = LOSSES.get(recipe.loss_name)(recipe.loss, info, device)
+    batches = Batches(info.facts, recipe.training, loss, module.roles)
+    if recipe.training.epochs and not batches.steps(recipe.training.epochs):
         raise SettingError(
-            f"{len(instances):,} instances in {recipe.training.epochs} epochs do not fill one batch of "
+            f"{len(batches):,} instances in {recipe.training.epochs} epochs do not fill one batch of "
             f"{recipe.training.batch_size:,}",
             "Lower training.batch_size, or train for more epochs.",
         )
-    log = RunLog(folder, recipe, instances)
-    training = Training(run.model, instances, recipe.training, Checkpoints(folder / "checkpoints"), device)
-    training.validate = _validation(run, log)
-
-    def heard(report: StepReport) -> None:
-        log.step(report)
-        listener(report)
-
-    training.listener = heard
-    start = log.start(training.checkpoints)
-    done, finished = training.run()
-    log.end(done, finished)
-    if not finished:
-        raise InterruptedRun(f"stopped after step {done.step}; saved", f"Go on with: nary train --resume {folder}")
-    run.model.eval()
-    if done.step == start and (folder / MODEL / METRICS).is_file():  # it was finished: what was evaluated still holds
-        run.reports = load_reports(folder / MODEL)
-        model_folder.save_weights(folder / MODEL, run.model.to("cpu"))
-    else:
-        run.reports = [run.evaluate("valid")] if training.validate and recipe.training.eval_every else []
-        run.model.to("cpu")
-        run.save_trained(folder / MODEL)
-    per_second = done.step * recipe.training.batch_size / done.seconds if done.seconds else 0.0
-    epochs = done.step * recipe.training.batch_size / len(instances)
-    return Trained(run, round(epochs, 3), done.step, done.seconds, log.loss, per_second)
+    return Trainer(module, batches, loss, recipe.training, device, callbacks=list(callbacks))
 
 
-def _untrained(dataset: Dataset, recipe: Recipe, folder: Path) -> Run:
-    torch.manual_seed(recipe.training.seed)  # the initial weights depend on the seed alone
-    model = find(recipe.model_name).make(recipe.model, model_folder.sizes_of(dataset))
-    return Run(dataset, model, recipe.model, recipe, folder, saved_in=folder / MODEL)
+def _fit(trainer: Trainer, dataset: Dataset, recipe: Recipe, folder: RunFolder | None) -> TrainingResult:
+    model = TrainedModel(trainer.model, dataset, recipe)
+    history = _LossHistory()
+    trainer.callbacks.insert(0, history)
+    if folder is not None:
+        trainer.checkpoints = Checkpoints(folder.checkpoints_path)
+        trainer.callbacks.insert(1, RunLog(folder))
+    validates = "valid" in dataset.splits and "valid" not in recipe.data.train_on
+    if validates:
+        trainer.validate = lambda: float(model.evaluate("valid").metrics["entity"]["mrr"])
+    state = trainer.fit()
+    if not state.finished:
+        hint = None if folder is None else f"Continue with: nary train --resume {folder}"
+        raise InterruptedRun(f"stopped after step {state.step}" + ("; saved" if folder else ""), hint)
+    trainer.model.eval()
+    _finish(model, folder, trained=bool(history.losses), rank_valid=validates and bool(recipe.training.eval_every))
+    size = recipe.training.batch_size
+    return TrainingResult(
+        model,
+        history.losses,
+        trainer.running_loss,
+        round(state.step * size / len(trainer.batches), 3),
+        state.step,
+        state.seconds,
+        state.step * size / state.seconds if state.seconds else 0.0,
+        folder,
+    )
 
 
-def _usable(dataset: Dataset, recipe: Recipe) -> Dataset:
-    """The dataset with the splits a training needs."""
+def _finish(model: TrainedModel, folder: RunFolder | None, *, trained: bool, rank_valid: bool) -> None:
+    """Rank the valid split and save the model; the reports of a run that was finished before still hold."""
+    if folder is not None and not trained and (folder.model_path / model_folder.METRICS).is_file():
+        model.reports = model_folder.load_reports(folder.model_path)
+        model_folder.save_weights(folder.model_path, model.module)
+        return
+    model.reports = [model.evaluate("valid")] if rank_valid else []
+    if folder is not None:
+        model.save_trained(folder.model_path)
+
+
+def prepare_dataset(dataset: Dataset, recipe: Recipe) -> Dataset:
+    """``dataset`` with the splits that training needs; its notes say what was changed."""
     if set(dataset.splits) == {"train"}:
         dataset = split_dataset(dataset)
     if recipe.data.valid_fraction is not None:
         dataset = with_valid(dataset, recipe.data.valid_fraction)
-    if not recipe.data.qualifiers:  # after dividing: the splits have the same facts with or without qualifiers
+    if not recipe.data.qualifiers:  # after splitting: the splits have the same facts with or without qualifiers
         dataset = triples_only(dataset)
+    return dataset
+
+
+def check_recipe(dataset: Dataset, recipe: Recipe) -> None:
+    """Refuse settings that do not go with the model or the dataset."""
+    losses = sorted(MODELS.get(recipe.model_name).losses)
+    if recipe.loss_name not in losses:
+        raise SettingError(
+            f"{recipe.model_name} cannot be trained with loss.name = {recipe.loss_name!r}",
+            f"It can be trained with: {', '.join(losses)}. Set one: --set loss.name={losses[0]}",
+        )
     _check_validation(dataset, recipe)
     for split in recipe.data.train_on:
         if split not in dataset.splits:
@@ -156,21 +212,10 @@ def _usable(dataset: Dataset, recipe: Recipe) -> Dataset:
                 f"data.train_on names {split}, which {dataset.name} does not have",
                 f"It has: {', '.join(dataset.splits)}; data.valid_fraction can hold a valid split out of train.",
             )
-    return dataset
-
-
-def _check_objective(recipe: Recipe) -> None:
-    """Refuse an objective that the model cannot be trained with."""
-    known = find(recipe.model_name).losses
-    if recipe.training.loss not in known:
-        raise SettingError(
-            f"{recipe.model_name} cannot be trained with training.loss = {recipe.training.loss!r}",
-            f"It can with: {', '.join(known)}. Set one: --set training.loss={known[0]}",
-        )
 
 
 def _check_validation(dataset: Dataset, recipe: Recipe) -> None:
-    """Refuse to validate, or to stop early, on a split that does not exist or is learned from."""
+    """Refuse to validate, or to stop early, on a split that does not exist or is trained on."""
     every, patience = recipe.training.eval_every, recipe.training.patience
     if patience and not every:
         raise SettingError(
@@ -178,41 +223,17 @@ def _check_validation(dataset: Dataset, recipe: Recipe) -> None:
         )
     if every and ("valid" not in dataset.splits or "valid" in recipe.data.train_on):
         raise SettingError(
-            f"training.eval_every is {every}, but there is no valid split that is not learned from",
+            f"training.eval_every is {every}, but there is no valid split that is not trained on",
             "Leave valid out of data.train_on, or hold facts out of train with data.valid_fraction.",
         )
     if every:
-        check_entities(recipe)
+        check_ranks_entities(recipe)
 
 
-def check_entities(recipe: Recipe) -> None:
-    """Refuse a protocol without what a model is chosen by."""
+def check_ranks_entities(recipe: Recipe) -> None:
+    """Refuse a protocol without entities, whose MRR models are selected by."""
     if not recipe.evaluation.asks_entities:
         raise SettingError(
-            f"evaluation.positions is {', '.join(recipe.evaluation.positions)}: no entities, whose MRR is to count",
+            f"evaluation.positions is {', '.join(recipe.evaluation.positions)}: no entities, whose MRR is needed",
             "Add subject, object or value; nary evaluate can rank without them.",
         )
-
-
-def _validation(run: Run, log: RunLog) -> Validate | None:
-    """The mean reciprocal rank of entities in the valid split, unless that is learned from."""
-    if run.recipe is None or "valid" not in run.dataset.splits or "valid" in run.recipe.data.train_on:
-        return None
-
-    def validate() -> float:
-        score = float(run.evaluate("valid").metrics["entity"]["mrr"])
-        log.validated(score)
-        return score
-
-    return validate
-
-
-def _device(name: str) -> torch.device:
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise SettingError(f"training.device is {name!r}: {str(error).splitlines()[0]}", "Try cpu or cuda.") from None
-    return device

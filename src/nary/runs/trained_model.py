@@ -1,0 +1,214 @@
+"""A trained model with the facts it knows: evaluate it, query it, save it, load it again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from nary.config import Settings, validate_settings, with_overrides
+from nary.data.dataset import Dataset
+from nary.data.io.files import atomic_path
+from nary.data.transforms.triples import primary_triples
+from nary.errors import SettingError
+from nary.evaluation.evaluate import evaluate
+from nary.evaluation.protocol import Protocol
+from nary.evaluation.ranks import Ranks
+from nary.evaluation.report import Report
+from nary.facts import Fact, FactTable, Position, Query, Vocabulary, parse_fact, parse_query
+from nary.inference import folder as model_folder
+from nary.inference.card import card
+from nary.inference.prediction import Known
+from nary.inference.predictor import Predictor
+from nary.inference.results import Completions, Explanation, Neighbors, Plausibility, Prediction, Suggestions
+from nary.models.base import Kind, Model
+from nary.progress import Progress, no_progress
+from nary.recipe import Recipe
+
+_TRIPLES_ONLY = "Qualifiers are left out: the model was trained on primary triples and is ranked on them."
+
+
+@dataclass
+class TrainedModel:
+    """A trained ``module`` with the dataset and the recipe it was trained by.
+
+    ``reports`` are the evaluations stored with the model.
+    """
+
+    module: Model
+    dataset: Dataset
+    recipe: Recipe
+    reports: list[Report] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"TrainedModel({self.name} on {self.dataset.name}, {self.num_parameters:,} parameters, {self.device})"
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.recipe.model_name
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the model."""
+        return self.recipe.model
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The entities and relations the model knows."""
+        return self.dataset.vocabulary
+
+    @property
+    def num_parameters(self) -> int:
+        """The number of trained parameters."""
+        return sum(parameter.numel() for parameter in self.module.parameters())
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model computes."""
+        return self.predictor.device
+
+    def to(self, device: str | torch.device) -> "TrainedModel":
+        """Move the model to ``device`` (``"cpu"``, ``"cuda"``, or ``"auto"``) and return it."""
+        self.module.to(resolve_device(device))
+        self.__dict__.pop("predictor", None)
+        return self
+
+    def evaluate(
+        self,
+        facts: str | FactTable = "test",
+        *,
+        protocol: Protocol | None = None,
+        progress: Progress = no_progress,
+    ) -> Report:
+        """Rank every element of the facts of a split, or of a table of facts with the ids of this model."""
+        return self.rank(facts, protocol=protocol, progress=progress)[0]
+
+    def rank(
+        self,
+        facts: str | FactTable = "test",
+        *,
+        protocol: Protocol | None = None,
+        progress: Progress = no_progress,
+    ) -> tuple[Report, Ranks]:
+        """Like :meth:`evaluate`, with the rank of every query."""
+        if isinstance(facts, str):
+            split, table = facts, None
+        else:
+            split, table = self._split_of(facts), self.without_unused_qualifiers(facts)
+        protocol = protocol or self.protocol()
+        report, ranks = evaluate(self.module, self.dataset, split, protocol, progress=progress, table=table)
+        if self.triples_only:
+            report = replace(report, notes=[_TRIPLES_ONLY, *report.notes])
+        return report, ranks
+
+    @property
+    def triples_only(self) -> bool:
+        """Whether the recipe leaves qualifiers out."""
+        return not self.recipe.data.qualifiers
+
+    def without_unused_qualifiers(self, facts: FactTable) -> FactTable:
+        """``facts`` as the model knows facts: without their qualifiers if the recipe leaves them out."""
+        return primary_triples(facts) if self.triples_only else facts
+
+    def _split_of(self, facts: FactTable) -> str:
+        """What to call these facts in a report."""
+        return next((split for split, table in self.dataset.splits.items() if table == facts), "other facts")
+
+    def protocol(self, overrides: Mapping[str, Any] | None = None) -> Protocol:
+        """The protocol of the recipe, with other values for keys such as ``evaluation.filter``."""
+        tables = with_overrides({"evaluation": self.recipe.evaluation.model_dump()}, overrides or {})
+        if other_tables := set(tables) - {"evaluation"}:
+            raise SettingError(
+                f"{min(other_tables)} cannot be changed after training", "Only keys of evaluation can be set."
+            )
+        return validate_settings(Protocol, tables["evaluation"], "evaluation")
+
+    def predict(self, query: str | Query, k: int = 10, known: Known = "mark") -> Prediction:
+        """The ``k`` best answers to a query with one gap: ``"Marie Curie | award received | ?"``."""
+        return self.predictor.predict(_query(query), k, known)
+
+    def predict_many(self, queries: Sequence[str | Query], k: int = 10, known: Known = "mark") -> list[Prediction]:
+        """The ``k`` best answers to each of many queries, scored together."""
+        return self.predictor.predict_many([_query(query) for query in queries], k, known)
+
+    def complete(self, query: str | Query, k: int = 10, known: Known = "mark") -> Completions:
+        """The ``k`` best ways to fill all gaps of a query."""
+        return self.predictor.complete(_query(query), k, known)
+
+    def score(self, facts: Sequence[str | Fact]) -> list[Plausibility]:
+        """How plausible each fact is, and which of its elements fits least."""
+        return self.predictor.score([_fact(fact) for fact in facts])
+
+    def suggest(self, fact: str | Fact, k: int = 10) -> Suggestions:
+        """The ``k`` most probable qualifiers that a fact does not have yet."""
+        return self.predictor.suggest(_fact(fact), k)
+
+    def explain(self, fact: str | Fact, position: str | Position) -> Explanation:
+        """Why the model predicts the element at a position such as ``"object"`` or ``"value 1"``."""
+        chosen = Position.parse(position) if isinstance(position, str) else position
+        return self.predictor.explain(_fact(fact), chosen)
+
+    def similar(self, name: str, kind: Kind | None = None, k: int = 10) -> Neighbors:
+        """The ``k`` entities, or relations, most similar to ``name``."""
+        return self.predictor.similar(name, kind, k)
+
+    @cached_property
+    def predictor(self) -> Predictor:
+        """The object that answers queries with this model; its probabilities are calibrated on held-out facts."""
+        held_out = None if "valid" in self.recipe.data.train_on else self.dataset.splits.get("valid")
+        return Predictor(self.module, self.dataset, held_out)
+
+    def save(self, folder: str | Path) -> None:
+        """Write a model folder, which :func:`nary.load_model` reads again."""
+        with atomic_path(Path(folder)) as temporary:
+            model_folder.save_description(temporary, self.dataset, self.recipe)
+            self.save_trained(temporary)
+
+    def save_trained(self, folder: Path) -> None:
+        """Write what training adds to a model folder: weights, metrics and the model card."""
+        model_folder.save_weights(folder, self.module)
+        model_folder.save_reports(folder, self.reports)
+        model_folder.save_card(folder, self._card(self.reports))
+
+    def add_report(self, report: Report, folder: Path | None = None) -> None:
+        """Store a report on one of the model's splits; it replaces an older one by the same protocol.
+
+        With ``folder``, the model folder it was loaded from, ``metrics.json`` and the card there are updated; a card
+        that was edited by hand stays as it is.
+        """
+        if report.split not in self.dataset.splits:
+            raise SettingError(
+                f"a report on {report.split} is not part of the model", "Store reports on its own splits only."
+            )
+        before, after = self.reports, model_folder.with_report(self.reports, report)
+        if folder is not None and after != before:
+            model_folder.save_reports(folder, after)
+            model_folder.save_card(folder, self._card(after), self._card(before))
+        self.reports = after
+
+    def _card(self, reports: Sequence[Report]) -> str:
+        return card(self.dataset, self.module, self.recipe, reports)
+
+
+def resolve_device(name: str | torch.device) -> torch.device:
+    """The device of that name; ``"auto"`` takes an accelerator if there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device).cpu()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = str(error).splitlines()[0]
+        raise SettingError(f"cannot compute on the device {str(name)!r}: {reason}", "Try cpu or cuda.") from None
+    return device
+
+
+def _query(query: str | Query) -> Query:
+    return parse_query(query) if isinstance(query, str) else query
+
+
+def _fact(fact: str | Fact) -> Fact:
+    return parse_fact(fact) if isinstance(fact, str) else fact
