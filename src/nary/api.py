@@ -43,6 +43,7 @@ def train(
 
     Returns:
         The trained model with its metrics on the valid split and the loss of every step.
+
     """
     dataset = data if isinstance(data, Dataset) else resolve(str(data))
     name = _model_name(model)

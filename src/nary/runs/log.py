@@ -49,9 +49,7 @@ class RunLog(Callback):
 
     def on_validate(self, trainer: Trainer, report: ValidationReport) -> None:
         """Log a validation."""
-        self._append(
-            {"step": report.step, "epoch": report.epoch, "seconds": report.seconds, "valid_mrr": report.score}
-        )
+        self._append({"step": report.step, "epoch": report.epoch, "seconds": report.seconds, "valid_mrr": report.score})
         self._say(f"step {report.step}: valid entity MRR {report.score:.4f}")
 
     def on_end(self, trainer: Trainer, state: TrainState) -> None:
@@ -71,6 +69,4 @@ def _append_to(path: Path, content: bytes) -> None:
         with path.open("ab") as file:
             file.write(content)
     except OSError as error:
-        raise OutputError(
-            f"cannot write {path}: {error.strerror or error}", "What was saved before is kept."
-        ) from None
+        raise OutputError(f"cannot write {path}: {error.strerror or error}", "What was saved before is kept.") from None

@@ -13,9 +13,8 @@ from nary.data.transforms.splits import split_dataset
 from nary.data.transforms.triples import triples_only
 from nary.errors import NaryError, OutputError, SettingError
 from nary.evaluation.metrics import Metrics
-from nary.evaluation.report import Report
 from nary.inference import folder as model_folder
-from nary.models.base import DatasetInfo, Model
+from nary.models.base import Model
 from nary.models.registry import MODELS
 from nary.recipe import Recipe, dataset_info
 from nary.runs.log import RunLog
@@ -23,7 +22,7 @@ from nary.runs.run_folder import RunFolder, check_free, is_run_folder
 from nary.runs.trained_model import TrainedModel, resolve_device
 from nary.training.batches import Batches
 from nary.training.callbacks import Callback, StepReport
-from nary.training.checkpoint import Checkpoints, TrainState
+from nary.training.checkpoint import Checkpoints
 from nary.training.losses import LOSSES
 from nary.training.trainer import Trainer
 
@@ -125,9 +124,7 @@ def effective_settings(recipe: Recipe) -> dict[str, Any]:
     return recipe.model_dump(exclude=_WITHOUT_EFFECT)
 
 
-def _trainer(
-    dataset: Dataset, recipe: Recipe, callbacks: Sequence[Callback], module: Model | None = None
-) -> Trainer:
+def _trainer(dataset: Dataset, recipe: Recipe, callbacks: Sequence[Callback], module: Model | None = None) -> Trainer:
     """Everything that training needs, in memory."""
     device = resolve_device(recipe.training.device)
     info = dataset_info(dataset, recipe)

@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.opening import open_data
 from nary.apps.cli.options import Data, Format, Json, OnError, OnErrorOption
-from nary.apps.cli.output import print_json, print_table
+from nary.apps.cli.output import open_data, print_json, print_table
 
 if TYPE_CHECKING:
     from nary.data.audit import Audit

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from nary.apps.cli.opening import open_data
 from nary.apps.cli.options import Data, Format, Json, OnError, OnErrorOption
-from nary.apps.cli.output import notice, print_json, progress_bar
+from nary.apps.cli.output import notice, open_data, print_json, progress_bar
 
 
 def convert(

@@ -12,7 +12,7 @@ from nary.apps.cli.training_bar import training_bar
 from nary.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from nary.runs import Run
+    from nary.runs import RunFolder, TrainedModel
 
 _QUESTIONS = (
     "Marie Curie | award received | ? | point in time: 1911",
@@ -41,50 +41,51 @@ def demo(
     """
     from nary.config import parse_overrides
     from nary.data.load import load
-    from nary.recipe import choose
-    from nary.runs import start_run, train_run
+    from nary.recipe import choose_recipe
+    from nary.runs import prepare_dataset, train_recipe
 
     if serve:
         require_server()  # now, not after the training
-    recipe = choose("nobel", overrides={**_SHORTENED, **parse_overrides(set_ or [])})
+    recipe = choose_recipe("nobel", overrides={**_SHORTENED, **parse_overrides(set_ or [])})
     data = load("nobel")
     facts = sum(len(table) for table in data.splits.values())
     typer.echo(f"nobel: {facts:,} facts about Nobel prizes and laureates, such as")
     fact = next(fact for fact in data.train.facts(data.vocabulary) if fact.arity == 7)
     typer.echo(f"  {fact}\n")
     _clear(out)
-    run = start_run(data, recipe, out / "run")
+    out.mkdir(parents=True, exist_ok=True)
     (out / _MARK).touch()
-    with training_bar(show=True) as listener:
-        trained = train_run(run, listener)
-    typer.echo(f"Trained for {trained.epochs:.0f} epochs in {trained.seconds:.0f} seconds.\n")
-    _evaluate(run)
-    _ask(run)
-    _draw(run, out, str(fact))
+    with training_bar(show=True) as bar:
+        result = train_recipe(prepare_dataset(data, recipe), recipe, out / "run", [bar])
+    typer.echo(f"Trained for {result.epochs:.0f} epochs in {result.seconds:.0f} seconds.\n")
+    model = result.model
+    _evaluate(model)
+    _ask(model)
+    _draw(result.folder, out, str(fact))
     typer.echo(f'\nNext:\n  nary predict {out}/run "Ada Yonath | award received | ?"')
     typer.echo(f"  nary serve {out}/run --open\n  nary evaluate {out}/run")
     typer.echo("  nary train FACTS.jsonl      on your own facts; see docs/guide.md")
     if serve:
-        _serve(run)
+        _serve(model)
 
 
-def _serve(run: "Run") -> None:
+def _serve(model: "TrainedModel") -> None:
     from nary.apps.server.options import ServeOptions
     from nary.apps.server.start import start
 
     typer.echo()
-    start(lambda: run, ServeOptions(port=0, open=True), say_address)  # any free port: the training is not to be lost
+    start(lambda: model, ServeOptions(port=0, open=True), say_address)  # any free port: the training is not to be lost
 
 
 def _clear(out: Path) -> None:
-    """Remove what an earlier demo left; anything else in the way is an error of ``start_run``."""
+    """Remove what an earlier demo left; anything else in the way is an error of training."""
     if (out / _MARK).is_file() and (out / "run").is_dir():
         shutil.rmtree(out / "run")
 
 
-def _evaluate(run: "Run") -> None:
+def _evaluate(model: "TrainedModel") -> None:
     with progress_bar("Ranking", show=True) as progress:
-        report = run.evaluate("test", progress=progress)
+        report = model.evaluate("test", progress=progress)
     groups = {
         "entity": "an entity",
         "subject/object": "  subject or object",
@@ -103,22 +104,22 @@ def _evaluate(run: "Run") -> None:
     print_table("Facts it has not seen, one element missing", ["missing", "MRR", "Hits@1", "Hits@10", "queries"], rows)
 
 
-def _ask(run: "Run") -> None:
-    for question, found in zip(_QUESTIONS, run.predict_many(_QUESTIONS, k=3), strict=True):
+def _ask(model: "TrainedModel") -> None:
+    for question, found in zip(_QUESTIONS, model.predict_many(_QUESTIONS, k=3), strict=True):
         typer.echo(f"\n{question}")
         for answer in found.answers:
             typer.echo(f"  {answer.probability:6.1%}  {answer.name}{'   (known)' if answer.known else ''}")
 
 
-def _draw(run: "Run", out: Path, fact: str) -> None:
-    from nary.apps.curves import plot_curves
+def _draw(folder: "RunFolder | None", out: Path, fact: str) -> None:
     from nary.apps.drawing import draw_fact
+    from nary.apps.plots import plot_curves
     from nary.facts import parse_fact
 
     draw_fact(parse_fact(fact), out / "fact.svg")
     drawn = [f"{out}/fact.svg"]
     try:
-        plot_curves(out / "run")
+        plot_curves(folder)
         drawn.append(f"{out}/run/curves.png")
     except MissingExtraError as missing:
         notice(f"no curves were drawn. {missing.hint}")

@@ -6,20 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.opening import open_data
-from nary.apps.cli.options import Json, OnError
-from nary.apps.cli.output import notice, print_json, progress_bar
+from nary.apps.cli.options import Device, Json, RunPath
+from nary.apps.cli.output import notice, open_data, print_json, progress_bar
 from nary.errors import OutputError, SettingError
 
 if TYPE_CHECKING:
     from nary.facts import FactTable
-    from nary.runs import Run as LoadedRun
-
-Run = Annotated[Path, typer.Argument(metavar="RUN", show_default=False, help="A run folder or a model folder.")]
+    from nary.runs import TrainedModel
 
 
 def evaluate(
-    run: Run,
+    run: RunPath,
     data: Annotated[
         str | None, typer.Argument(metavar="[DATA]", show_default=False, help="Other facts than those of the run.")
     ] = None,
@@ -48,6 +45,7 @@ def evaluate(
         str | None, typer.Option("--by", metavar="WHAT", help="Also break down by arity or by relation.")
     ] = None,
     to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="text, csv or latex.")] = "text",
+    device: Device = "auto",
     json: Json = False,
 ) -> None:
     """Rank the answer to every query the facts of a split make, among all candidates, and report MRR and Hits@k.
@@ -56,15 +54,16 @@ def evaluate(
     """
     from nary.config import parse_overrides
     from nary.evaluation.metrics import measure
-    from nary.runs import load_run
-    from nary.runs.results import check_recordable, record_result
+    from nary.reproduction.records import check_recordable, record_result
+    from nary.runs import load_model
+    from nary.runs.run_folder import model_path_of
 
     for option, value, expected in (("--to", to, ("text", "csv", "latex")), ("--by", by, (None, "arity", "relation"))):
         if value not in expected:
             raise SettingError(f"{option} {value}", f"Expected {' or '.join(name for name in expected if name)}.")
     if record is not None and data is not None:
         raise SettingError("--record files the result of a run on its own data", "Leave DATA out.")
-    loaded = load_run(run)
+    loaded = load_model(run, device)
     names = loaded.dataset.vocabulary
     if data is None:
         notes: list[str] = []
@@ -76,17 +75,17 @@ def evaluate(
         overrides["evaluation.candidates"] = candidates
     protocol = loaded.protocol(overrides)
     if record is not None:
-        check_recordable(loaded, split, protocol, record, label)
+        check_recordable(run, split, protocol, record, label)
     with progress_bar("Ranking", show=not json) as progress:
         report, found = loaded.rank(table, protocol=protocol, progress=progress)
     report = replace(report, dataset=source, split=split, notes=[*notes, *report.notes])
     if data is None:
         try:
-            loaded.keep(report)
+            loaded.add_report(report, model_path_of(run))
         except OutputError as error:  # the figures are right all the same
-            notice(f"the run does not keep all of this: {error.message}")
+            notice(f"the model folder does not store all of this: {error.message}")
     if record is not None:
-        notice(f"recorded {record_result(loaded, report, record, label)}")
+        notice(f"recorded {record_result(run, loaded, report, record, label)}")
     if by is not None:
         relations = names.relations if by == "relation" else None
         report = replace(report, metrics=measure(found, by_arity=by == "arity", relations=relations))
@@ -98,10 +97,10 @@ def evaluate(
         typer.echo({"text": report.table, "csv": report.csv, "latex": report.latex}[to]().removesuffix("\n"))
 
 
-def _other_facts(data: str, split: str, run: "LoadedRun") -> tuple[str, "FactTable", list[str]]:
+def _other_facts(data: str, split: str, model: "TrainedModel") -> tuple[str, "FactTable", list[str]]:
     """The name of ``data``, its facts under the ids of the run, and notes; a file without splits is ranked whole."""
     from nary.data.reindex import reindex
 
-    dataset = open_data(data, None, OnError.stop, quiet=True)
+    dataset = open_data(data, quiet=True)
     facts = dataset.train if set(dataset.splits) == {"train"} else dataset[split]
-    return dataset.name, *reindex(run.as_learned(facts), dataset.vocabulary, run.dataset.vocabulary)
+    return dataset.name, *reindex(model.without_unused_qualifiers(facts), dataset.vocabulary, model.dataset.vocabulary)

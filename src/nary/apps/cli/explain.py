@@ -4,10 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.evaluate import Run
-from nary.apps.cli.options import Json
+from nary.apps.cli.options import Device, Json, RunPath, WholeFact
 from nary.apps.cli.output import notice, print_json, print_table
-from nary.apps.cli.suggest import WholeFact
 
 if TYPE_CHECKING:
     from nary.inference.results import Contribution, Explanation
@@ -17,21 +15,22 @@ _EDGES = 6
 
 
 def explain(
-    run: Run,
+    run: RunPath,
     fact: WholeFact,
     position: Annotated[
         str,
         typer.Option("--position", metavar="POSITION", help="The answer: relation, subject, object, attribute 1, ..."),
     ] = "object",
+    device: Device = "auto",
     json: Json = False,
 ) -> None:
     """Explain an element of a fact as an answer: what each other element adds to it, and which known facts are similar.
 
     Example: nary explain runs/nobel-gran "Niels Bohr | country of citizenship | Denmark" --position object
     """
-    from nary.runs import load_run
+    from nary.runs import load_model
 
-    found = load_run(run).explain(fact, position)
+    found = load_model(run, device).explain(fact, position)
     print_json(found.as_dict()) if json else _print(found)
 
 

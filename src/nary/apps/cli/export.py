@@ -5,13 +5,12 @@ from typing import Annotated
 
 import typer
 
-from nary.apps.cli.evaluate import Run
-from nary.apps.cli.options import Json
+from nary.apps.cli.options import Json, RunPath
 from nary.apps.cli.output import print_json
 
 
 def export(
-    run: Run,
+    run: RunPath,
     out: Annotated[
         Path,
         typer.Argument(
@@ -37,9 +36,9 @@ def export(
     Example: nary export runs/nobel-gran nobel.onnx --arity 3
     """
     from nary.inference.export import export as write
-    from nary.runs import load_run
+    from nary.runs import load_model
 
-    loaded = load_run(run)
+    loaded = load_model(run, "cpu")
     written = write(loaded.model, loaded.dataset, out, format, arity)
     if json:
         print_json(written.as_dict())

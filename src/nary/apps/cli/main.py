@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
@@ -43,12 +43,15 @@ app = typer.Typer(
 _STOPPED = 130  # the shell's code for an interrupt
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # typer exports only this subclass of it
 
-_COMMANDS = (
-    *(demo, train, evaluate, compare, predict, score, suggest, explain, similar, serve, export),
-    *(tune, reproduce, show, models, recipes, results, datasets, stats, check, convert, split, generate),
-)
-for command in _COMMANDS:
-    app.command()(command)
+_PANELS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Train": (demo, train, evaluate, compare, tune),
+    "Use": (predict, score, suggest, explain, similar, serve, export),
+    "Data": (datasets, stats, check, convert, split, generate, show),
+    "Reproduce": (models, recipes, reproduce, results),
+}
+for panel, commands in _PANELS.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(command)
 
 
 def _print_version(wanted: bool) -> None:

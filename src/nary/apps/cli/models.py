@@ -4,9 +4,8 @@ from typing import Annotated
 
 import typer
 
-from nary.apps.cli.opening import open_data
-from nary.apps.cli.options import Json, OnError
-from nary.apps.cli.output import print_json, print_table
+from nary.apps.cli.options import Json
+from nary.apps.cli.output import open_data, print_json, print_table
 
 
 def models(
@@ -48,7 +47,7 @@ def models(
         from nary.inference.folder import sizes_of
         from nary.recipe import choose
 
-        dataset = open_data(data, None, OnError.stop, quiet=json)
+        dataset = open_data(data, quiet=json)
         settings = choose(dataset.name, name).model
         model = entry.make(settings, sizes_of(dataset))
         model.prepare(dataset.train)  # some have parameters for what is in the facts

@@ -1,11 +1,12 @@
-"""Options that several commands share, spelled once."""
+"""Arguments and options that several commands share."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", show_default=False, help="A run folder or a model folder.")]
 _DATA = typer.Argument(
     metavar="DATA",
     show_default=False,
@@ -14,9 +15,22 @@ _DATA = typer.Argument(
 )
 Data = Annotated[str, _DATA]
 MaybeData = Annotated[str | None, _DATA]
+WholeFact = Annotated[
+    str,
+    typer.Argument(metavar="FACT", show_default=False, help="subject | relation | object | attribute: value | ..."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Answers = Annotated[int, typer.Option("-k", help="How many answers.")]
+Device = Annotated[
+    str, typer.Option("--device", metavar="NAME", help="Where to compute: cpu, cuda, ... auto takes an accelerator.")
+]
+Overrides = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key of the recipe.")
+]
+Seed = Annotated[int, typer.Option("--seed", help="Equal seeds give equal results.")]
 Format = Annotated[
     str | None,
-    typer.Option("--format", metavar="NAME", help="How the files are written, when it cannot be told from them."),
+    typer.Option("--format", metavar="NAME", help="The file format, when it cannot be told from the files."),
 ]
 
 
@@ -30,4 +44,18 @@ class OnError(StrEnum):
 OnErrorOption = Annotated[
     OnError, typer.Option("--on-error", help="At a line that is not a fact: stop, or skip and count it.")
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Equal seeds give equal results.")]
+
+
+class KnownAnswer(StrEnum):
+    """What to do with answers that make a known fact."""
+
+    mark = "mark"
+    hide = "hide"
+    only = "only"
+
+
+class NameKind(StrEnum):
+    """The two kinds of names."""
+
+    entity = "entity"
+    relation = "relation"

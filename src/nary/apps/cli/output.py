@@ -1,13 +1,18 @@
-"""What commands print: results on standard output, everything said about them on standard error."""
+"""What commands print: results go to standard output; progress and notes go to standard error."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import orjson
 import typer
 
+from nary.apps.cli.options import OnError
 from nary.errors import NaryError
 from nary.progress import Progress
+
+if TYPE_CHECKING:
+    from nary.data.dataset import Dataset
 
 
 def print_json(value: object) -> None:
@@ -75,3 +80,14 @@ def progress_bar(what: str, show: bool) -> Iterator[Progress]:
             bars.update(task, completed=done, total=total)
 
         yield report
+
+
+def open_data(data: str, format: str | None = None, on_error: OnError = OnError.stop, quiet: bool = False) -> "Dataset":
+    """Read the dataset that ``data`` means and print its notes; ``quiet`` leaves the progress bar out."""
+    from nary.data.load import resolve
+
+    with progress_bar("Reading", show=not quiet) as progress:
+        dataset = resolve(data, format=format, on_error=on_error.value, progress=progress)
+    for note in dataset.notes:
+        notice(note)
+    return dataset

@@ -1,13 +1,11 @@
 """``nary predict``: fill in what is missing, in one query or in a file of them."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.evaluate import Run
-from nary.apps.cli.options import Json, OnError, OnErrorOption
+from nary.apps.cli.options import Answers, Device, Json, KnownAnswer, OnError, OnErrorOption, RunPath
 from nary.apps.cli.output import notice, print_json, print_table, progress_bar
 from nary.errors import SettingError
 
@@ -16,19 +14,9 @@ if TYPE_CHECKING:
     from nary.inference.predictor import Predictor
     from nary.inference.results import Completions, Prediction
 
-Answers = Annotated[int, typer.Option("-k", help="How many answers.")]
-
-
-class KnownAnswer(StrEnum):
-    """What to do with answers that make a known fact."""
-
-    mark = "mark"
-    hide = "hide"
-    only = "only"
-
 
 def predict(
-    run: Run,
+    run: RunPath,
     query: Annotated[
         str | None,
         typer.Argument(
@@ -52,6 +40,7 @@ def predict(
         ),
     ] = None,
     on_error: OnErrorOption = OnError.stop,
+    device: Device = "auto",
     json: Json = False,
 ) -> None:
     """Answer a query: the best candidates for its gap, with their probability; known answers are marked.
@@ -61,11 +50,11 @@ def predict(
     Example: nary predict runs/nobel-gran "Marie Curie | award received | ? | point in time: 1911"
     """
     from nary.inference.batch import Job
-    from nary.runs import load_run
+    from nary.runs import load_model
 
     if (query is None) == (facts is None) or (facts is None) != (out is None):
         raise SettingError("give either a QUERY, or --facts FILE and --out FILE", "See: nary predict --help")
-    predictor = load_run(run).predictor
+    predictor = load_model(run, device).predictor
     if facts is not None and out is not None:
         _answer_file(predictor, Job(facts, out, k, known.value, on_error is OnError.skip), json)
     elif query is not None:
@@ -74,29 +63,29 @@ def predict(
 
 def _answer(predictor: "Predictor", query: str, k: int, known: KnownAnswer, json: bool) -> None:
     from nary.facts import parse_query
-    from nary.inference.results import Completions
 
-    found = predictor.predict(parse_query(query), k, known.value)
-    if json:
-        print_json(found.as_dict())
-        return
-    for note in found.notes:
-        notice(note)
-    if isinstance(found, Completions):
-        _print_completions(found)
+    parsed = parse_query(query)
+    if len(parsed.gaps) > 1:
+        completions = predictor.complete(parsed, k, known.value)
+        print_json(completions.as_dict()) if json else _print_completions(completions)
     else:
-        _print_prediction(found)
+        prediction = predictor.predict(parsed, k, known.value)
+        print_json(prediction.as_dict()) if json else _print_prediction(prediction)
 
 
-def _print_prediction(found: "Prediction") -> None:
+def _print_prediction(prediction: "Prediction") -> None:
+    for note in prediction.notes:
+        notice(note)
     rows = [
         [answer.label, f"{answer.probability:.1%}", f"{answer.score:.2f}", "known" if answer.known else ""]
-        for answer in found.answers
+        for answer in prediction.answers
     ]
-    print_table(f"{found.query}   ({found.position})", ["answer", "probability", "score", ""], rows)
+    print_table(f"{prediction.query}   ({prediction.position})", ["answer", "probability", "score", ""], rows)
 
 
-def _print_completions(found: "Completions") -> None:
+def _print_completions(completions: "Completions") -> None:
+    for note in completions.notes:
+        notice(note)
     notice("filling several gaps at once is experimental")
     rows = [
         [
@@ -104,9 +93,9 @@ def _print_completions(found: "Completions") -> None:
             f"{answer.probability:.2%}",
             "known" if answer.known else "",
         ]
-        for answer in found.answers
+        for answer in completions.answers
     ]
-    print_table(found.query, [*found.positions, "probability", ""], rows)
+    print_table(completions.query, [*completions.positions, "probability", ""], rows)
 
 
 def _answer_file(predictor: "Predictor", job: "Job", json: bool) -> None:

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.opening import open_data
 from nary.apps.cli.options import Json, OnError
-from nary.apps.cli.output import notice, print_json, print_table, progress_bar
+from nary.apps.cli.output import notice, open_data, print_json, print_table, progress_bar
 from nary.apps.cli.training_bar import training_bar
 
 if TYPE_CHECKING:

@@ -5,23 +5,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.evaluate import Run
-from nary.apps.cli.opening import open_data
-from nary.apps.cli.options import OnError
-from nary.apps.cli.output import notice, print_json, print_table, progress_bar
+from nary.apps.cli.options import Device, RunPath
+from nary.apps.cli.output import notice, open_data, print_json, print_table, progress_bar
 from nary.errors import SettingError
 
 if TYPE_CHECKING:
     from nary.facts import FactTable
     from nary.inference.predictor import Predictor
     from nary.inference.results import Plausibility
-    from nary.runs import Run as LoadedRun
+    from nary.runs import TrainedModel
 
 _SHOWN = 10
 
 
 def score(
-    run: Run,
+    run: RunPath,
     facts: Annotated[
         str,
         typer.Argument(
@@ -35,17 +33,18 @@ def score(
         int | None,
         typer.Option("--worst", metavar="N", help="The N least plausible facts, worst first (the table shows 10)."),
     ] = None,
+    device: Device = "auto",
     json: Annotated[bool, typer.Option("--json", help="Print a JSON object a fact, in the order of FACTS.")] = False,
 ) -> None:
     """Tell how plausible facts are, from 0 to 1, which element fits least, and what was expected in its place.
 
     Example: nary score runs/nobel-gran my-facts.jsonl --worst 20
     """
-    from nary.runs import load_run
+    from nary.runs import load_model
 
     if worst is not None and worst < 1:
         raise SettingError(f"--worst {worst}", "Ask for one or more.")
-    loaded = load_run(run)
+    loaded = load_model(run, device)
     table = _table(loaded, facts, split)
     with progress_bar("Scoring", show=not json) as progress:
         found = loaded.predictor.score_table(table, progress)
@@ -58,7 +57,7 @@ def score(
         _print(loaded.predictor, found, len(table))
 
 
-def _table(loaded: "LoadedRun", facts: str, split: str | None) -> "FactTable":
+def _table(loaded: "TrainedModel", facts: str, split: str | None) -> "FactTable":
     """The facts under the ids of the run; those with names it never saw are left out, with a note."""
     from nary.data.reindex import reindex
     from nary.facts import FactTable, parse_fact
@@ -66,7 +65,7 @@ def _table(loaded: "LoadedRun", facts: str, split: str | None) -> "FactTable":
     names = loaded.dataset.vocabulary
     if "|" in facts and not os.path.exists(facts):  # noqa: PTH110 (Path.exists raises for a long fact)
         return FactTable.from_facts([loaded.predictor.names.resolve(parse_fact(facts))], names)
-    dataset = open_data(facts, None, OnError.stop, quiet=True)
+    dataset = open_data(facts, quiet=True)
     table, notes = reindex(dataset[split] if split else dataset.facts, dataset.vocabulary, names)
     for note in notes:
         notice(note)

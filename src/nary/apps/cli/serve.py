@@ -5,14 +5,13 @@ from typing import Annotated
 
 import typer
 
-from nary.apps.cli.evaluate import Run
-from nary.apps.cli.options import Json
+from nary.apps.cli.options import Device, Json, RunPath
 from nary.apps.cli.output import print_json
 from nary.errors import MissingExtraError
 
 
 def serve(
-    run: Run,
+    run: RunPath,
     host: Annotated[str, typer.Option("--host", help="The address to serve at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes any free one.")] = 8000,
     token: Annotated[
@@ -26,6 +25,7 @@ def serve(
     ] = False,
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds an answer may take.")] = 30.0,
     open_: Annotated[bool, typer.Option("--open", help="Open the explorer in the browser.")] = False,
+    device: Device = "auto",
     json: Json = False,
 ) -> None:
     """Serve a trained model: the explorer page at /, a JSON API under /api, described at /openapi.json.
@@ -35,11 +35,11 @@ def serve(
     require_server()
     from nary.apps.server.options import ServeOptions
     from nary.apps.server.start import start
-    from nary.runs import load_run
+    from nary.runs import load_model
 
     options = ServeOptions(host, port, token, insecure, timeout, open_)
     say = (lambda address: print_json({"address": address})) if json else say_address
-    start(lambda: load_run(run), options, say)
+    start(lambda: load_model(run, device), options, say)
 
 
 def require_server() -> None:

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.opening import open_data
 from nary.apps.cli.options import Data, Format, Json, OnError, OnErrorOption
-from nary.apps.cli.output import notice, print_json, print_table
+from nary.apps.cli.output import notice, open_data, print_json, print_table
 
 if TYPE_CHECKING:
     from nary.data.statistics import Statistics

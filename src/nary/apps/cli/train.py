@@ -1,18 +1,18 @@
 """``nary train``: learn from facts."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nary.apps.cli.opening import open_data
-from nary.apps.cli.options import Json, MaybeData, OnError
-from nary.apps.cli.output import notice, print_json
+from nary.apps.cli.options import Json, MaybeData, Overrides
+from nary.apps.cli.output import notice, open_data, print_json
 from nary.apps.cli.training_bar import training_bar
+from nary.config import parse_overrides
 from nary.errors import MissingExtraError, SettingError
 
 if TYPE_CHECKING:
-    from nary.runs import Run
+    from nary.runs import TrainingResult
 
 _FEW_STEPS = 200
 
@@ -25,12 +25,10 @@ def train(
     recipe: Annotated[
         str | None, typer.Option("--recipe", metavar="FILE", help="A TOML file, or the name of a shipped recipe.")
     ] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key of the recipe.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="RUN", help="The folder of the run.")] = None,
+    set_: Overrides = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="RUN", help="The run folder to create.")] = None,
     resume: Annotated[
-        Path | None, typer.Option("--resume", metavar="RUN", help="Go on with a run; takes everything from it.")
+        Path | None, typer.Option("--resume", metavar="RUN", help="Continue a run with its own settings.")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Short for --set training.seed=N.")] = None,
     device: Annotated[str | None, typer.Option("--device", help="auto, cpu, cuda, ...")] = None,
@@ -39,64 +37,63 @@ def train(
 ) -> None:
     """Train a model on facts, with the recipe shipped for the model and the dataset if there is one.
 
-    Ctrl-C finishes the step, saves, and says how to go on.
+    Ctrl-C finishes the step, saves a checkpoint, and prints how to continue.
 
     Example: nary train nobel --set training.epochs=20 --out runs/nobel
     """
-    from nary.apps.curves import plot_curves
-    from nary.runs import resume_run, train_run
+    from nary.runs import resume as resume_run
 
     if resume is not None:
         if any(given is not None for given in (data, model, recipe, set_ or None, out, seed, device, precision)):
-            raise SettingError("--resume takes everything from the run", "Leave DATA and the other options out.")
-        run = resume_run(resume)
+            raise SettingError("--resume takes all settings from the run", "Leave DATA and the other options out.")
+        with training_bar(show=not json) as bar:
+            result = resume_run(resume, [bar])
     else:
         if data is None:
             raise SettingError(
                 "no DATA to train on", "nary train nobel, nary train facts.jsonl, nary train --resume RUN"
             )
         shortcuts = {"training.seed": seed, "training.device": device, "training.precision": precision}
-        run = _new_run(
-            data, model, recipe, set_ or [], {k: v for k, v in shortcuts.items() if v is not None}, out, json
-        )
-    with training_bar(show=not json) as listener:
-        trained = train_run(run, listener)
+        overrides = {key: value for key, value in shortcuts.items() if value is not None}
+        result = _train(data, model, recipe, {**overrides, **parse_overrides(set_ or [])}, out, json)
+    _report(result, json)
+
+
+def _train(
+    data: str, model: str | None, recipe: str | None, overrides: dict[str, Any], out: Path | None, json: bool
+) -> "TrainingResult":
+    from nary.recipe import choose_recipe, default_recipe_note
+    from nary.runs import prepare_dataset, train_recipe
+    from nary.runs.run_folder import check_free, free_path
+
+    if out is not None:
+        check_free(out)
+    dataset = open_data(data, quiet=json)
+    chosen = choose_recipe(dataset.name, model, recipe, overrides)
+    prepared = prepare_dataset(dataset, chosen)
+    for note in prepared.notes[len(dataset.notes) :]:
+        notice(note)
+    if recipe is None and not json and (note := default_recipe_note(dataset.name, chosen.model_name)):
+        notice(note)
+    with training_bar(show=not json) as bar:
+        return train_recipe(prepared, chosen, out or free_path(dataset.name, chosen.model_name), [bar])
+
+
+def _report(result: "TrainingResult", json: bool) -> None:
+    from nary.apps.plots import plot_curves
+
+    folder = result.folder
     try:
-        plot_curves(Path(str(run.folder)))
+        plot_curves(folder)
     except MissingExtraError as missing:
         notice(f"no curves were drawn. {missing.hint}")
-    if 0 < trained.steps < _FEW_STEPS:
-        notice(f"only {trained.steps} steps; more epochs or a smaller training.batch_size make more of few facts")
+    if 0 < result.steps < _FEW_STEPS:
+        notice(f"only {result.steps} steps; more epochs or a smaller training.batch_size make more of few facts")
     if json:
-        print_json(trained.as_dict())
+        print_json(result.as_dict())
         return
     typer.echo(
-        f"{run.folder}: {trained.steps:,} steps ({trained.epochs:.1f} epochs) in {trained.seconds:,.0f} seconds, "
-        f"{trained.instances_per_second:,.0f} instances a second, loss {trained.loss or 0:.4f}"
+        f"{folder}: {result.steps:,} steps ({result.epochs:.1f} epochs) in {result.seconds:,.0f} seconds, "
+        f"{result.instances_per_second:,.0f} instances/s, loss {result.loss or 0:.4f}"
     )
-    typer.echo(f"Next: nary evaluate {run.folder}")
-
-
-def _new_run(
-    data: str,
-    model: str | None,
-    recipe: str | None,
-    texts: list[str],
-    given: dict[str, object],
-    out: Path | None,
-    quiet: bool,
-) -> "Run":
-    from nary.config import parse_overrides
-    from nary.recipe import EXAMPLE, choose, shipped
-    from nary.runs import start_run
-    from nary.runs.training import free_folder
-
-    dataset = open_data(data, None, OnError.stop, quiet)
-    chosen = choose(dataset.name, model, recipe, {**given, **parse_overrides(texts)})
-    run = start_run(dataset, chosen, out or free_folder(dataset.name, chosen.model_name))
-    for note in run.dataset.notes[len(dataset.notes) :]:
-        notice(note)
-    name = chosen.model_name
-    if recipe is None and f"{name}/{dataset.name}" not in shipped() and f"{name}/{EXAMPLE}" in shipped() and not quiet:
-        notice(f"no recipe for this data: that of {name}/{EXAMPLE}, small and quick; --recipe and --set take others")
-    return run
+    typer.echo(f"Next: nary evaluate {folder}")

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.opening import open_data
-from nary.apps.cli.options import Data, Json, OnError, Seed
-from nary.apps.cli.output import notice, print_json, print_table
+from nary.apps.cli.options import Data, Json, Seed
+from nary.apps.cli.output import notice, open_data, print_json, print_table
 from nary.apps.cli.training_bar import training_bar
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def tune(
 
     space = parse_space(grid)
     proposals = find_search(search, space, trials, seed)
-    dataset = open_data(data, None, OnError.stop, quiet=json)
+    dataset = open_data(data, quiet=json)
     chosen = choose(dataset.name, model, recipe, parse_overrides(set_ or []))
     folder = out or Path("runs") / f"tune-{dataset.name}-{chosen.model_name}"
     tuning = Tuning(dataset, chosen, space, folder)
