@@ -67,15 +67,15 @@ class _BlockIndex:
 
     def match(self, pattern: Pattern) -> Rows:
         primary = ((SUBJECT, pattern.subject), (OBJECT, pattern.object), (RELATION, pattern.relation))
-        postings = [self._primary[column].find(key) for column, key in primary if key is not None]
-        postings += [self._pairs.find(_pair_key(*pair)) for pair in pattern.qualifiers if None not in pair]
-        rows = min(postings, key=len) if postings else np.arange(len(self.block))
+        postings = [self._primary[column].with_key(key) for column, key in primary if key is not None]
+        postings += [self._pairs.with_key(_pair_key(*pair)) for pair in pattern.qualifiers if None not in pair]
+        rows = np.unique(min(postings, key=len)) if postings else np.arange(len(self.block))
         ids = self.block.ids[rows]
         matches = np.ones(len(rows), bool)
         for column, key in primary:
             if key is not None:
                 matches &= ids[:, column] == key
-        rows = np.sort(rows[matches])
+        rows = rows[matches]
         if pattern.qualifiers:
             rows = rows[self._contain(rows, pattern.qualifiers)]
         return rows
@@ -115,10 +115,10 @@ class _Posting:
         self._keys = keys[order]
         self._rows = order // max(1, width)
 
-    def find(self, key: int) -> Rows:
-        """The distinct rows with ``key``."""
+    def with_key(self, key: int) -> Rows:
+        """The rows with ``key``, perhaps more than once each."""
         first, last = np.searchsorted(self._keys, [key, key + 1])
-        return np.unique(self._rows[first:last])
+        return self._rows[first:last]
 
 
 def _pair_key(attribute: int | None, value: int | None) -> int:
