@@ -114,7 +114,7 @@ export class Combobox {
     const text = typed === this.#shown || typed === "?" ? "" : typed;
     try {
       const found = await this.#run((signal) => search(text, kindOf(this.#role), SHOWN, signal));
-      if (document.activeElement === this.input) this.#open(found.found);
+      if (document.activeElement === this.input) this.#open(found.matches);
     } catch (error) {
       this.#close();
       if (!(error instanceof Unreachable)) throw error;
