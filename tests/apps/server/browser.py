@@ -105,7 +105,7 @@ class Page:
 
     def settle(self) -> None:
         """Wait until nothing is loading: the page has asked for something, and no card is busy."""
-        self.until(lambda: self.all("#examples .body > *") or self.all("#graph svg") or self.all(".problem"), "loaded")
+        self.until(lambda: self.all("#examples .body > *") or self.all("#graph svg") or self.all(".error"), "loaded")
         time.sleep(0.05)  # for what a click has just started
         self.until(lambda: not self.all('[aria-busy="true"]'), "settled")
 

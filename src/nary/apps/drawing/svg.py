@@ -2,6 +2,7 @@
 
 from xml.sax.saxutils import escape
 
+from nary.apps.drawing.layout import clean_text
 from nary.apps.drawing.picture import (
     BACKGROUND,
     CAPTION_SIZE,
