@@ -69,8 +69,7 @@ def demo(
 
 
 def _serve(run: "Run") -> None:
-    from nary.apps.server.options import ServeOptions
-    from nary.apps.server.start import start
+    from nary.apps.server.app import ServeOptions, start
 
     typer.echo()
     start(lambda: run, ServeOptions(port=0, open=True), say_address)  # any free port: the training is not to be lost
@@ -111,8 +110,8 @@ def _ask(run: "Run") -> None:
 
 
 def _draw(run: "Run", out: Path, fact: str) -> None:
-    from nary.apps.curves import plot_curves
     from nary.apps.drawing import draw_fact
+    from nary.apps.plots import plot_curves
     from nary.facts import parse_fact
 
     draw_fact(parse_fact(fact), out / "fact.svg")

@@ -43,7 +43,7 @@ def train(
 
     Example: nary train nobel --set training.epochs=20 --out runs/nobel
     """
-    from nary.apps.curves import plot_curves
+    from nary.apps.plots import plot_curves
     from nary.runs import resume_run, train_run
 
     if resume is not None:
