@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nary.apps.plots import new_figure, save_figure
+from nary.plotting import new_figure, save_figure
 from nary.runs.log import training_records
 
 _LOSS, _VALID = "#2f6690", "#c8553d"
