@@ -11,12 +11,12 @@ from statistics import mean
 import pytest
 
 from nary.apps.cli.main import _COMMANDS
-from nary.apps.results.own import read_own
-from nary.apps.results.page import results_page
-from nary.apps.results.published import MEASURES, read_published
 from nary.data import catalog
 from nary.evaluation.metrics import GROUPS
 from nary.models.registry import MODELS
+from nary.reproduction.page import results_page
+from nary.reproduction.published import PUBLISHED_METRICS, read_published
+from nary.reproduction.records import read_result_rows
 
 ROOT = Path(__file__).parent.parent
 _TOLD = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").rglob("*.md") if page.stem != "results")]
@@ -91,19 +91,19 @@ def _named(text: str, names: Iterable[str]) -> set[str]:
 def _figures() -> list[tuple[str, str, float]]:
     """Dataset, model and value of every MRR and Hits, published or ours: of each seed, and the mean."""
     found = []
-    for (dataset, _, system), figures in read_published(ROOT / "results").figures.items():
+    for (dataset, _, system), figures in read_published(ROOT / "results").results.items():
         model = max((name for name in MODELS if f"{system}-".startswith(f"{name}-")), key=len, default=system)
         found += [(dataset.partition(" ")[0], model, value) for value in figures.values]
-    for row in read_own(ROOT / "results"):
+    for row in read_result_rows(ROOT / "results"):
         for group in GROUPS:
-            for values in (row.values(group, measure) for measure in MEASURES):
+            for values in (row.values(group, measure) for measure in PUBLISHED_METRICS):
                 found += [(row.dataset, row.model, value) for value in [*values, *([mean(values)] if values else [])]]
     return found
 
 
 def test_published_figures_are_consistent_or_remarked_on() -> None:
     """Ranks up to 10 give at least 1/10 each, so MRR >= Hits@1 + (Hits@10 - Hits@1) / 10, up to rounding."""
-    for key, figures in read_published(ROOT / "results").figures.items():
+    for key, figures in read_published(ROOT / "results").results.items():
         mrr, first, tenth = figures.values
         assert first <= tenth or isnan(first) or isnan(tenth), key
         if mrr < first + (tenth - first) / 10 - 0.001:  # false for nan
@@ -111,7 +111,7 @@ def test_published_figures_are_consistent_or_remarked_on() -> None:
 
 
 def test_notes_explain_rows_that_exist() -> None:
-    assert set(read_published(ROOT / "results").notes) <= {row.name for row in read_own(ROOT / "results")}
+    assert set(read_published(ROOT / "results").notes) <= {row.name for row in read_result_rows(ROOT / "results")}
 
 
 def test_every_published_figure_has_its_source() -> None:

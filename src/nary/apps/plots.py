@@ -1,20 +1,16 @@
 """Plots of datasets and training runs, made with matplotlib (the extra ``plots``)."""
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nary.data.files import atomic_path
 from nary.data.statistics import Statistics
-from nary.errors import MissingExtraError, OutputError
+from nary.plotting import new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-_FORMATS = ("png", "svg")
 _COLOR = "#2f6690"
 _SECOND_COLOR = "#c8553d"
 _QUIET = "#6b7280"
@@ -121,25 +117,3 @@ def _short(name: str) -> str:
     if len(name) <= _LONGEST_NAME:
         return name
     return f"{name[: _LONGEST_NAME // 2 - 1]}…{name[-_LONGEST_NAME // 2 + 1 :]}"
-
-
-def new_figure(path: Path, width: float, height: float) -> "Figure":
-    """Create a figure to be saved at ``path``, which ends in .png or .svg; sizes are in inches."""
-    if path.suffix.lower().removeprefix(".") not in _FORMATS:
-        raise OutputError(f"cannot draw {path.name}", "Use a file name that ends in .png or .svg.")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("Drawing a picture", "plots") from None
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def save_figure(figure: "Figure", path: Path) -> None:
-    """Write the figure without timestamps or random ids, so that equal data give equal files."""
-    import matplotlib
-
-    kind = path.suffix.lower().removeprefix(".")
-    metadata = {"Date": None} if kind == "svg" else None
-    with atomic_path(path) as temporary, warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "nary"}):
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # names in a script that the font lacks
-        figure.savefig(temporary, format=kind, dpi=150, metadata=metadata)

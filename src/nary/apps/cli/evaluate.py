@@ -56,8 +56,8 @@ def evaluate(
     """
     from nary.config import parse_overrides
     from nary.evaluation.metrics import measure
+    from nary.reproduction.records import check_recordable, record_result
     from nary.runs import load_run
-    from nary.runs.results import check_recordable, record_result
 
     for option, value, expected in (("--to", to, ("text", "csv", "latex")), ("--by", by, (None, "arity", "relation"))):
         if value not in expected:
