@@ -7,6 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 from runs.small import small_data, small_recipe, weights
+from training.small import OnStep
 
 from nary.data.dataset import Dataset
 from nary.errors import OutputError, SettingError
@@ -15,7 +16,7 @@ from nary.runs import InterruptedRun, train_run
 from nary.runs.reproduce import Job, find_rows, parse_seeds, plan, record, run_of
 from nary.runs.results import read_results
 from nary.runs.tables import TABLES, Row, all_rows, find_row, is_ablation, rows_of
-from nary.training.loop import Listener, StepReport
+from nary.training.callbacks import Callback, StepReport
 
 
 @pytest.fixture
@@ -28,8 +29,8 @@ def row(data: Dataset) -> Row:
     return Row("gran/nobel-tiny", small_recipe(data))
 
 
-def make(job: Job, folder: Path, data: Dataset, listener: Listener = lambda report: None) -> Path:
-    run = train_run(run_of(job, folder / "runs", lambda: data), listener).run
+def make(job: Job, folder: Path, data: Dataset, *callbacks: Callback) -> Path:
+    run = train_run(run_of(job, folder / "runs", lambda: data), callbacks).run
     return record(job, run, folder / "results")
 
 
@@ -59,7 +60,7 @@ def test_what_was_interrupted_goes_on_to_the_same_weights(data: Dataset, row: Ro
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(InterruptedRun):
-        make(job, parted, data, interrupt)
+        make(job, parted, data, OnStep(interrupt))
     assert not (parted / "results").exists()
     (again,) = jobs(row, parted)
     assert again.state == "started"

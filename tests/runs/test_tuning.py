@@ -17,7 +17,7 @@ from nary.runs.results import read_results
 from nary.runs.searches import Space, combinations, search
 from nary.runs.tuning import Tuning, folder_name, parse_space, record_trial
 
-SPACE: Space = {"training.entity_smoothing": [0.0, 0.9], "model.dropout": [0.1]}
+SPACE: Space = {"loss.entity_label_smoothing": [0.0, 0.9], "model.dropout": [0.1]}
 
 
 def train(run: Run) -> Run:
@@ -40,7 +40,7 @@ def tuning(data: Dataset, tmp_path: Path) -> Tuning:
 
 def test_the_best_on_valid_wins_and_learns_from_valid_too(tuning: Tuning, data: Dataset, tmp_path: Path) -> None:
     trials = list(tuning.trials(search("grid", SPACE, None, 0), train))
-    assert [trial.values["training.entity_smoothing"] for trial in trials] == [0.0, 0.9]
+    assert [trial.values["loss.entity_label_smoothing"] for trial in trials] == [0.0, 0.9]
     for trial in trials:
         run = load_run(trial.folder)
         assert run.recipe is not None
@@ -49,7 +49,7 @@ def test_the_best_on_valid_wins_and_learns_from_valid_too(tuning: Tuning, data: 
     best, recipe = tuning.best(trials)
     assert best.mrr == max(trial.mrr or 0 for trial in trials)
     assert recipe.data.train_on == ["train", "valid"]
-    assert recipe.training.entity_smoothing == best.values["training.entity_smoothing"]
+    assert recipe.loss.entity_label_smoothing == best.values["loss.entity_label_smoothing"]
     assert recipe.model.dropout == 0.1  # type: ignore[attr-defined]
     start_run(data, recipe, tmp_path / "retrained")
 
@@ -64,7 +64,7 @@ def test_finished_trials_are_only_read_and_a_larger_grid_adds_to_them(
 ) -> None:
     before = list(tuning.trials(search("grid", SPACE, None, 0), train))
     assert list(tuning.trials(search("grid", SPACE, None, 0), never)) == before
-    larger: Space = {**SPACE, "training.entity_smoothing": [0.0, 0.5, 0.9]}
+    larger: Space = {**SPACE, "loss.entity_label_smoothing": [0.0, 0.5, 0.9]}
     trained: list[str] = []
 
     def note(run: Run) -> Run:
@@ -73,7 +73,7 @@ def test_finished_trials_are_only_read_and_a_larger_grid_adds_to_them(
 
     more = Tuning(data, small_recipe(data, data__train_on=["train", "valid"]), larger, tmp_path)
     after = list(more.trials(search("grid", larger, None, 0), note))
-    assert trained == [folder_name({"training.entity_smoothing": 0.5, "model.dropout": 0.1})]
+    assert trained == [folder_name({"loss.entity_label_smoothing": 0.5, "model.dropout": 0.1})]
     assert [after[0], after[2]] == before
 
 

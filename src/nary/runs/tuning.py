@@ -14,20 +14,20 @@ from nary.data.splits import split_dataset
 from nary.errors import SettingError
 from nary.evaluation.report import Report
 from nary.inference.reports import load_reports
-from nary.recipe import Recipe, recipe_from
+from nary.recipe import Recipe, override, recipe_from
 from nary.runs.log import training_records
 from nary.runs.results import record_result
 from nary.runs.resuming import start_or_resume
 from nary.runs.run import MODEL, RECIPE, Run, load_run
 from nary.runs.searches import Search, Space, Values, combinations
 from nary.runs.training import check_entities
-from nary.training.loop import TrainingError
+from nary.training.trainer import TrainingError
 
 VALID_SHARE = 0.2
 """Of train, held out where a dataset has no valid split: what the literature takes for JF17K."""
 TRIED = "tried"
 """What the results of trials are labeled with, and then with what was changed."""
-_SEARCHED = ("model", "training")
+_SEARCHED = ("model", "loss", "training")
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Tuning:
 
     def recipe(self, values: Values) -> Recipe:
         """The recipe of a trial."""
-        return recipe_from(with_overrides(self._tables, values))
+        return recipe_from(override(self._tables, values))
 
     def trials(self, search: Search, train: Callable[[Run], Run]) -> Iterator[Trial]:
         """Try what ``search`` proposes; ``train`` trains a run, or goes on with it. Finished trials are only read."""
@@ -86,7 +86,7 @@ class Tuning:
         changed |= {"training.eval_every": 0, "training.patience": 0}
         if self._share is not None:
             changed["data.valid_fraction"] = self._share
-        return best, recipe_from(with_overrides(self._tables, {**best.values, **changed}))
+        return best, recipe_from(override(self._tables, {**best.values, **changed}))
 
     def _try(self, values: Values, train: Callable[[Run], Run]) -> Trial:
         recipe, folder = self.recipe(values), self.folder / "trials" / folder_name(values)
@@ -139,7 +139,7 @@ def _check(space: Mapping[str, Sequence[Any]]) -> None:
         raise SettingError("nothing to choose from", "Give --grid KEY=VALUE,VALUE: --grid model.dropout=0.1,0.2")
     for key, values in space.items():
         if key.partition(".")[0] not in _SEARCHED:
-            raise SettingError(f"{key} cannot be tuned", "Keys of model and training can.")
+            raise SettingError(f"{key} cannot be tuned", "Keys of model, loss and training can.")
         if len(set(map(str, values))) < len(values):
             raise SettingError(f"a value of {key} is given twice", "Give each once.")
 

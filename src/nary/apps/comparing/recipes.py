@@ -15,7 +15,7 @@ def recipe_label(recipe: Recipe) -> str:
     own, differences = _settings(recipe), {}
     for name in [name for name in shipped() if name.startswith(f"{recipe.model_name}/")] or ["defaults"]:
         other = _settings(choose(recipe.data.name, recipe.model_name, None if name == "defaults" else name))
-        differences[name] = [f"{key.partition('.')[2]}={_text(own[key])}" for key in own if own[key] != other[key]]
+        differences[name] = [f"{key.partition('.')[2]}={_text(own[key])}" for key in own if own[key] != other.get(key)]
     usual = f"{recipe.model_name}/{recipe.data.name}"
     nearest = min(differences, key=lambda name: (len(differences[name]), name != usual, name))
     changed = differences[nearest]

@@ -46,7 +46,7 @@ def _changes(row: Own, whole: Own) -> list[str]:
     ours, theirs = (settings_of(own.results[0]) or own.results[0]["recipe"] for own in (row, whole))
     return [
         f"`{key} = {value}`"
-        for table in ("model", "training")
+        for table in ("model", "loss", "training")
         for key, value in ours[table].items()
         if key != "seed" and value != theirs[table].get(key)
     ]
