@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from apps.command import Nary
+from training.small import OnStep
 
 from nary.reproduction.records import read_results
-from nary.training.loop import Listener
+from nary.training.callbacks import Callback
 
 
 @pytest.fixture
@@ -17,10 +18,10 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C is pressed at the first step of every training."""
 
     @contextmanager
-    def bar(show: bool) -> Iterator[Listener]:
-        yield lambda report: signal.raise_signal(signal.SIGINT)
+    def bar(show: bool) -> Iterator[Callback]:
+        yield OnStep(lambda report: signal.raise_signal(signal.SIGINT))
 
-    monkeypatch.setattr("nary.apps.cli.reproduce.training_bar", bar)
+    monkeypatch.setattr("nary.apps.cli.reproduce.TrainingBar", bar)
 
 
 @pytest.fixture

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 from apps.command import Nary
 from runs.small import options, small_data
+from training.small import OnStep
 
 from nary.data.writing import write
 from nary.reproduction.page import results_page
 from nary.reproduction.records import read_results
 from nary.runs import load_run
-from nary.training.loop import Listener
+from nary.training.callbacks import Callback
 
-GRID = ("--grid", "training.entity_smoothing=0.0,0.8", "--grid", "model.dropout=0.1")
+GRID = ("--grid", "loss.entity_label_smoothing=0.0,0.8", "--grid", "model.dropout=0.1")
 
 
 @pytest.fixture
@@ -23,10 +24,10 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C is pressed at the first step of every training."""
 
     @contextmanager
-    def bar(show: bool) -> Iterator[Listener]:
-        yield lambda report: signal.raise_signal(signal.SIGINT)
+    def bar(show: bool) -> Iterator[Callback]:
+        yield OnStep(lambda report: signal.raise_signal(signal.SIGINT))
 
-    monkeypatch.setattr("nary.apps.cli.tune.training_bar", bar)
+    monkeypatch.setattr("nary.apps.cli.tune.TrainingBar", bar)
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +40,13 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_tune_and_retrain(nary: Nary, facts: Path, tmp_path: Path) -> None:
     out = tmp_path / "tuned"
     outcome = nary("tune", facts, *GRID, *options(), "--out", out, "--retrain", "--json").json
-    assert [trial["values"]["training.entity_smoothing"] for trial in outcome["trials"]] == [0.0, 0.8]
+    assert [trial["values"]["loss.entity_label_smoothing"] for trial in outcome["trials"]] == [0.0, 0.8]
     assert outcome["best"]["mrr"] == max(trial["mrr"] for trial in outcome["trials"])
     assert (outcome["recipe"], outcome["run"]) == (str(out / "best.toml"), str(out / "best"))
     recipe = load_run(out / "best").recipe
     assert recipe is not None
     assert recipe.data.train_on == ["train", "valid"]
-    assert recipe.training.entity_smoothing == outcome["best"]["values"]["training.entity_smoothing"]
+    assert recipe.loss.entity_label_smoothing == outcome["best"]["values"]["loss.entity_label_smoothing"]
     times = {path: path.stat().st_mtime_ns for path in out.glob("trials/*/model/model.safetensors")}
     again = nary("tune", facts, *GRID, *options(), "--out", out)
     assert again.code == 0, again.err
@@ -57,7 +58,7 @@ def test_tune_and_retrain(nary: Nary, facts: Path, tmp_path: Path) -> None:
 
 
 def test_random_search_tries_as_many_as_told(nary: Nary, facts: Path, tmp_path: Path) -> None:
-    many = ("--grid", "training.entity_smoothing=0.0,0.2,0.4,0.6,0.8")
+    many = ("--grid", "loss.entity_label_smoothing=0.0,0.2,0.4,0.6,0.8")
     tried = nary(
         "tune", facts, *many, *options(), "--search", "random", "--trials", 2, "--out", tmp_path / "a", "--json"
     )
@@ -69,15 +70,15 @@ def test_each_changes_one_setting_at_a_time_and_the_trials_are_recorded(
 ) -> None:
     given = (*GRID, *options(), "--search", "each", "--out", tmp_path / "tuned", "--results", tmp_path / "results")
     outcome = nary("tune", facts, *given, "--json").json
-    smoothings = [{"training.entity_smoothing": value} for value in (0.0, 0.8)]
+    smoothings = [{"loss.entity_label_smoothing": value} for value in (0.0, 0.8)]
     assert [trial["values"] for trial in outcome["trials"]] == [{}, *smoothings, {"model.dropout": 0.1}]
     recorded = read_results(tmp_path / "results")
     assert {(result["split"], *result["trained_on"]) for result in recorded} == {("valid", "train")}
     told = {trial["mrr"] for trial in outcome["trials"]}
     assert {result["metrics"]["entity"]["mrr"] for result in recorded} == told
-    assert sorted(result["recipe"]["training"]["entity_smoothing"] for result in recorded)[-1] == 0.8
+    assert sorted(result["recipe"]["loss"]["entity_label_smoothing"] for result in recorded)[-1] == 0.8
     (tmp_path / "results" / "published.toml").write_text("")
-    assert "`entity_smoothing = 0.8`" in results_page(tmp_path / "results")
+    assert "`entity_label_smoothing = 0.8`" in results_page(tmp_path / "results")
     table = nary("tune", facts, *given)
     assert table.code == 0, table.err
 

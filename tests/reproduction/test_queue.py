@@ -7,6 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 from runs.small import small_data, small_recipe, weights
+from training.small import OnStep
 
 from nary.data.dataset import Dataset
 from nary.errors import OutputError, SettingError
@@ -14,7 +15,7 @@ from nary.reproduction.experiments import Experiment, find_experiment
 from nary.reproduction.queue import Job, open_run, parse_seeds, plan, record_job
 from nary.reproduction.records import read_results
 from nary.runs import InterruptedRun, train_run
-from nary.training.loop import Listener, StepReport
+from nary.training.callbacks import Callback, StepReport
 
 
 @pytest.fixture
@@ -27,8 +28,8 @@ def experiment(data: Dataset) -> Experiment:
     return Experiment("gran/nobel-tiny", small_recipe(data))
 
 
-def make(job: Job, folder: Path, data: Dataset, listener: Listener = lambda report: None) -> Path:
-    run = train_run(open_run(job, folder / "runs", lambda: data), listener).run
+def make(job: Job, folder: Path, data: Dataset, *callbacks: Callback) -> Path:
+    run = train_run(open_run(job, folder / "runs", lambda: data), callbacks).run
     return record_job(job, run, folder / "results")
 
 
@@ -60,7 +61,7 @@ def test_what_was_interrupted_goes_on_to_the_same_weights(
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(InterruptedRun):
-        make(job, parted, data, interrupt)
+        make(job, parted, data, OnStep(interrupt))
     assert not (parted / "results").exists()
     (again,) = jobs(experiment, parted)
     assert again.state == "started"

@@ -16,7 +16,7 @@ from nary.runs import Run, load_run, start_run, train_run
 from nary.runs.log import training_records
 from nary.runs.tuning import Space, Tuning, combinations, folder_name, new_search, parse_space
 
-SPACE: Space = {"training.entity_smoothing": [0.0, 0.9], "model.dropout": [0.1]}
+SPACE: Space = {"loss.entity_label_smoothing": [0.0, 0.9], "model.dropout": [0.1]}
 
 
 def train(run: Run) -> Run:
@@ -39,7 +39,7 @@ def tuning(data: Dataset, tmp_path: Path) -> Tuning:
 
 def test_the_best_on_valid_wins_and_learns_from_valid_too(tuning: Tuning, data: Dataset, tmp_path: Path) -> None:
     trials = list(tuning.trials(new_search("grid", SPACE, None, 0), train))
-    assert [trial.values["training.entity_smoothing"] for trial in trials] == [0.0, 0.9]
+    assert [trial.values["loss.entity_label_smoothing"] for trial in trials] == [0.0, 0.9]
     for trial in trials:
         run = load_run(trial.folder)
         assert run.recipe is not None
@@ -48,7 +48,7 @@ def test_the_best_on_valid_wins_and_learns_from_valid_too(tuning: Tuning, data: 
     best, recipe = tuning.best(trials)
     assert best.mrr == max(trial.mrr or 0 for trial in trials)
     assert recipe.data.train_on == ["train", "valid"]
-    assert recipe.training.entity_smoothing == best.values["training.entity_smoothing"]
+    assert recipe.loss.entity_label_smoothing == best.values["loss.entity_label_smoothing"]
     assert recipe.model.dropout == 0.1  # type: ignore[attr-defined]
     start_run(data, recipe, tmp_path / "retrained")
 
@@ -63,7 +63,7 @@ def test_finished_trials_are_only_read_and_a_larger_grid_adds_to_them(
 ) -> None:
     before = list(tuning.trials(new_search("grid", SPACE, None, 0), train))
     assert list(tuning.trials(new_search("grid", SPACE, None, 0), never)) == before
-    larger: Space = {**SPACE, "training.entity_smoothing": [0.0, 0.5, 0.9]}
+    larger: Space = {**SPACE, "loss.entity_label_smoothing": [0.0, 0.5, 0.9]}
     trained: list[str] = []
 
     def note(run: Run) -> Run:
@@ -72,7 +72,7 @@ def test_finished_trials_are_only_read_and_a_larger_grid_adds_to_them(
 
     more = Tuning(data, small_recipe(data, data__train_on=["train", "valid"]), larger, tmp_path)
     after = list(more.trials(new_search("grid", larger, None, 0), note))
-    assert trained == [folder_name({"training.entity_smoothing": 0.5, "model.dropout": 0.1})]
+    assert trained == [folder_name({"loss.entity_label_smoothing": 0.5, "model.dropout": 0.1})]
     assert [after[0], after[2]] == before
 
 

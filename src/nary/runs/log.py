@@ -1,6 +1,7 @@
 """What a run writes down while it trains: ``log.txt`` for people, ``metrics.jsonl`` for machines."""
 
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -9,31 +10,28 @@ import orjson
 
 from nary.data.files import atomic_path
 from nary.errors import OutputError
-from nary.recipe import Recipe
-from nary.training.checkpoint import Checkpoints, TrainState
-from nary.training.instances import Instances
-from nary.training.loop import StepReport
+from nary.training.callbacks import Callback, StepReport, ValidationReport
+from nary.training.checkpoint import TrainState
+from nary.training.trainer import Trainer
 
 METRICS = "metrics.jsonl"
 _KEPT_LOSS = 0.95  # of the running mean that is written and shown
 
 
-class RunLog:
+class RunLog(Callback):
     """Appends a line an epoch (or every hundred steps) to the files of a run."""
 
-    def __init__(self, folder: Path, recipe: Recipe, instances: Instances) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.loss: float | None = None
-        self._every = max(1, min(100, len(instances) // recipe.training.batch_size))
-        self._last: StepReport | None = None
+        self.resumed_at = 0
+        self._every = 1
 
-    def start(self, checkpoints: Checkpoints) -> int:
-        """Begin, or go on: metrics of steps that the newest checkpoint does not have will come again.
-
-        Returns the step it goes on from.
-        """
+    def on_start(self, trainer: Trainer) -> None:
+        """Begin, or go on: metrics of steps that the newest checkpoint does not have will come again."""
+        self._every = max(1, min(100, len(trainer.batches) // trainer.settings.batch_size))
         path = self.folder / METRICS
-        step = checkpoints.newest_step()
+        step = self.resumed_at = trainer.state.step
         before = path.read_bytes() if path.is_file() else b""
         kept = [record for record in training_records(self.folder) if record["step"] <= step]
         after = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in kept)
@@ -42,11 +40,9 @@ class RunLog:
                 temporary.write_bytes(after)
         self.loss = next((record["loss"] for record in reversed(kept) if "loss" in record), None)
         self._say(f"resumed at step {step}" if step else "started")
-        return step
 
-    def step(self, report: StepReport) -> None:
+    def on_step(self, trainer: Trainer, report: StepReport) -> None:
         """Note a step."""
-        self._last = report
         self.loss = report.loss if self.loss is None else _KEPT_LOSS * self.loss + (1 - _KEPT_LOSS) * report.loss
         if report.step % self._every == 0 or report.step == report.steps:
             self._append({**vars(report), "loss": self.loss})
@@ -55,19 +51,18 @@ class RunLog:
                 f"{report.instances_per_second:,.0f} instances a second"
             )
 
-    def validated(self, score: float) -> None:
-        """Note a validation after the last step."""
-        last = self._last
-        if last is None:
-            raise RuntimeError("validated before any step")
-        self._append({"step": last.step, "epoch": last.epoch, "seconds": last.seconds, "valid_mrr": score})
-        self._say(f"step {last.step}: valid entity MRR {score:.4f}")
+    def on_validate(self, trainer: Trainer, report: ValidationReport) -> None:
+        """Note a validation."""
+        record = {"step": report.step, "epoch": report.epoch, "seconds": report.seconds, "valid_mrr": report.score}
+        self._append(record)
+        self._say(f"step {report.step}: valid entity MRR {report.score:.4f}")
 
-    def end(self, done: TrainState, finished: bool) -> None:
+    def on_end(self, trainer: Trainer, state: TrainState) -> None:
         """Note the end."""
-        self._say(f"{'finished' if finished else 'interrupted'} after {done.step} steps, {done.seconds:.0f} seconds")
+        how = "interrupted" if state.interrupted else "finished"
+        self._say(f"{how} after {state.step} steps, {state.seconds:.0f} seconds")
 
-    def _append(self, content: dict[str, object]) -> None:
+    def _append(self, content: Mapping[str, object]) -> None:
         _append_to(self.folder / METRICS, orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE))
 
     def _say(self, text: str) -> None:

@@ -4,6 +4,7 @@ A run folder holds ``recipe.toml`` (every setting written out), ``log.txt``, ``m
 ``model/``. All that a resumed run needs is in it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -24,9 +25,12 @@ from nary.models.registry import find
 from nary.recipe import Recipe, recipe_from
 from nary.runs.log import RunLog
 from nary.runs.run import MODEL, RECIPE, Run
+from nary.training.batches import TrainingBatches
+from nary.training.callbacks import Callback
 from nary.training.checkpoint import Checkpoints
-from nary.training.instances import Instances
-from nary.training.loop import Listener, StepReport, Training, Validate
+from nary.training.losses import make_loss
+from nary.training.settings import BUILT_IN_LOSSES
+from nary.training.trainer import Trainer, Validate
 
 
 class InterruptedRun(NaryError):  # noqa: N818 (nobody made an error)
@@ -74,7 +78,7 @@ def start_run(dataset: Dataset, recipe: Recipe, folder: Path) -> Run:
         raise OutputError(
             f"{folder} exists and is not an empty folder", "Choose another --out, or go on with --resume."
         )
-    _check_objective(recipe)
+    _check_loss(recipe)
     dataset = _usable(dataset, recipe)
     with atomic_path(folder) as temporary:
         model_folder.save_description(temporary / MODEL, dataset, recipe.model, recipe.as_tables())
@@ -90,7 +94,7 @@ def resume_run(folder: Path) -> Run:
     return _untrained(model_folder.load_dataset(folder / MODEL), recipe_from(read_toml(path), str(path)), folder)
 
 
-def train_run(run: Run, listener: Listener = lambda report: None) -> Trained:
+def train_run(run: Run, callbacks: Sequence[Callback] = ()) -> Trained:
     """Train ``run``, from its newest checkpoint on if it has one, and save the model."""
     recipe, folder = run.recipe, run.folder
     if recipe is None or folder is None:
@@ -101,37 +105,30 @@ def train_run(run: Run, listener: Listener = lambda report: None) -> Trained:
         train = distinct(train)
     run.model.prepare(train)
     run.model.to(device)
-    instances = Instances(train, recipe.training, run.model.roles)
-    if recipe.training.epochs and not instances.steps(recipe.training.epochs):
+    loss = make_loss(recipe.loss, train, model_folder.sizes_of(run.dataset), device)
+    batches = TrainingBatches(train, recipe.training, run.model.roles, whole_facts=loss.whole_facts)
+    if recipe.training.epochs and not batches.num_steps(recipe.training.epochs):
         raise SettingError(
-            f"{len(instances):,} instances in {recipe.training.epochs} epochs do not fill one batch of "
+            f"{len(batches):,} instances in {recipe.training.epochs} epochs do not fill one batch of "
             f"{recipe.training.batch_size:,}",
             "Lower training.batch_size, or train for more epochs.",
         )
-    log = RunLog(folder, recipe, instances)
-    training = Training(run.model, instances, recipe.training, Checkpoints(folder / "checkpoints"), device)
-    training.validate = _validation(run, log)
-
-    def heard(report: StepReport) -> None:
-        log.step(report)
-        listener(report)
-
-    training.listener = heard
-    start = log.start(training.checkpoints)
-    done, finished = training.run()
-    log.end(done, finished)
-    if not finished:
+    log, checkpoints, validate = RunLog(folder), Checkpoints(folder / "checkpoints"), _validation(run)
+    done = Trainer(run.model, batches, loss, recipe.training, checkpoints, device, validate, [log, *callbacks]).fit()
+    if done.interrupted:
         raise InterruptedRun(f"stopped after step {done.step}; saved", f"Go on with: nary train --resume {folder}")
     run.model.eval()
-    if done.step == start and (folder / MODEL / METRICS).is_file():  # it was finished: what was evaluated still holds
+    if (
+        done.step == log.resumed_at and (folder / MODEL / METRICS).is_file()
+    ):  # it was finished: what was evaluated still holds
         run.reports = load_reports(folder / MODEL)
         model_folder.save_weights(folder / MODEL, run.model.to("cpu"))
     else:
-        run.reports = [run.evaluate("valid")] if training.validate and recipe.training.eval_every else []
+        run.reports = [run.evaluate("valid")] if validate and recipe.training.eval_every else []
         run.model.to("cpu")
         run.save_trained(folder / MODEL)
     per_second = done.step * recipe.training.batch_size / done.seconds if done.seconds else 0.0
-    epochs = done.step * recipe.training.batch_size / len(instances)
+    epochs = done.step * recipe.training.batch_size / len(batches)
     return Trained(run, round(epochs, 3), done.step, done.seconds, log.loss, per_second)
 
 
@@ -159,13 +156,13 @@ def _usable(dataset: Dataset, recipe: Recipe) -> Dataset:
     return dataset
 
 
-def _check_objective(recipe: Recipe) -> None:
-    """Refuse an objective that the model cannot be trained with."""
+def _check_loss(recipe: Recipe) -> None:
+    """Refuse a built-in loss that the model cannot be trained with."""
     known = find(recipe.model_name).losses
-    if recipe.training.loss not in known:
+    if recipe.loss.name not in known and recipe.loss.name in BUILT_IN_LOSSES:
         raise SettingError(
-            f"{recipe.model_name} cannot be trained with training.loss = {recipe.training.loss!r}",
-            f"It can with: {', '.join(known)}. Set one: --set training.loss={known[0]}",
+            f"{recipe.model_name} cannot be trained with loss.name = {recipe.loss.name!r}",
+            f"It can with: {', '.join(known)}. Set one: --set loss.name={known[0]}",
         )
 
 
@@ -194,17 +191,12 @@ def check_entities(recipe: Recipe) -> None:
         )
 
 
-def _validation(run: Run, log: RunLog) -> Validate | None:
+def _validation(run: Run) -> Validate | None:
     """The mean reciprocal rank of entities in the valid split, unless that is learned from."""
     if run.recipe is None or "valid" not in run.dataset.splits or "valid" in run.recipe.data.train_on:
         return None
 
-    def validate() -> float:
-        score = float(run.evaluate("valid").metrics["entity"]["mrr"])
-        log.validated(score)
-        return score
-
-    return validate
+    return lambda: float(run.evaluate("valid").metrics["entity"]["mrr"])
 
 
 def _device(name: str) -> torch.device:

@@ -16,12 +16,12 @@ from nary.data.splits import split_dataset
 from nary.errors import MissingExtraError, SettingError
 from nary.evaluation.report import Report
 from nary.inference.reports import load_reports
-from nary.recipe import Recipe, recipe_from
+from nary.recipe import Recipe, override, recipe_from
 from nary.runs.log import training_records
 from nary.runs.resuming import start_or_resume
 from nary.runs.run import MODEL, RECIPE, Run
 from nary.runs.training import check_entities
-from nary.training.loop import TrainingError
+from nary.training.trainer import TrainingError
 
 Space = Mapping[str, Sequence[Any]]
 """The values to try for each key of a recipe, such as ``model.dropout``."""
@@ -33,7 +33,7 @@ DEFAULT_TRIALS = 10
 """The number of trials of random and TPE searches."""
 VALID_SHARE = 0.2
 """The share of train to hold out for datasets without a valid split, as usual for JF17K."""
-_TUNABLE = ("model", "training")
+_TUNABLE = ("model", "loss", "training")
 _TPE_ATTEMPTS = 20  # proposals per trial, because the sampler may repeat itself
 
 
@@ -70,7 +70,7 @@ class Tuning:
 
     def recipe(self, values: Values) -> Recipe:
         """The recipe of a trial."""
-        return recipe_from(with_overrides(self._tables, values))
+        return recipe_from(override(self._tables, values))
 
     def trials(self, search: Search, train: Callable[[Run], Run]) -> Iterator[Trial]:
         """Run the trials that ``search`` proposes; ``train`` trains or resumes a run. Finished trials are only read."""
@@ -93,7 +93,7 @@ class Tuning:
         changes |= {"training.eval_every": 0, "training.patience": 0}
         if self._held_out is not None:
             changes["data.valid_fraction"] = self._held_out
-        return best, recipe_from(with_overrides(self._tables, {**best.values, **changes}))
+        return best, recipe_from(override(self._tables, {**best.values, **changes}))
 
     def _try(self, values: Values, train: Callable[[Run], Run]) -> Trial:
         recipe, folder = self.recipe(values), self.folder / "trials" / folder_name(values)

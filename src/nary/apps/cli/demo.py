@@ -8,7 +8,7 @@ import typer
 
 from nary.apps.cli.output import notice, print_table, progress_bar
 from nary.apps.cli.serve import require_server, say_address
-from nary.apps.cli.training_bar import training_bar
+from nary.apps.cli.training_bar import TrainingBar
 from nary.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def demo(
     _clear(out)
     run = start_run(data, recipe, out / "run")
     (out / _MARK).touch()
-    with training_bar(show=True) as listener:
-        trained = train_run(run, listener)
+    with TrainingBar(show=True) as bar:
+        trained = train_run(run, [bar])
     typer.echo(f"Trained for {trained.epochs:.0f} epochs in {trained.seconds:.0f} seconds.\n")
     _evaluate(run)
     _ask(run)

@@ -8,7 +8,7 @@ import typer
 from nary.apps.cli.opening import open_data
 from nary.apps.cli.options import Json, OnError
 from nary.apps.cli.output import notice, print_json, print_table, progress_bar
-from nary.apps.cli.training_bar import training_bar
+from nary.apps.cli.training_bar import TrainingBar
 
 if TYPE_CHECKING:
     from nary.reproduction.queue import Job
@@ -86,8 +86,8 @@ def _run(job: "Job", out: Path, results: Path, quiet: bool) -> None:
         notice(f"{record} was made with other settings and will be replaced")
     run = open_run(job, out, lambda: open_data(job.experiment.dataset, None, OnError.stop, quiet))
     try:
-        with training_bar(show=not quiet) as listener:
-            run = train_run(run, listener).run
+        with TrainingBar(show=not quiet) as bar:
+            run = train_run(run, [bar]).run
     except InterruptedRun as interrupted:
         raise InterruptedRun(interrupted.message, "Run the same command again to resume.") from None
     with progress_bar("Ranking", show=not quiet) as progress:

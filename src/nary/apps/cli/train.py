@@ -8,7 +8,7 @@ import typer
 from nary.apps.cli.opening import open_data
 from nary.apps.cli.options import Json, MaybeData, OnError
 from nary.apps.cli.output import notice, print_json
-from nary.apps.cli.training_bar import training_bar
+from nary.apps.cli.training_bar import TrainingBar
 from nary.errors import MissingExtraError, SettingError
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def train(
         run = _new_run(
             data, model, recipe, set_ or [], {k: v for k, v in shortcuts.items() if v is not None}, out, json
         )
-    with training_bar(show=not json) as listener:
-        trained = train_run(run, listener)
+    with TrainingBar(show=not json) as bar:
+        trained = train_run(run, [bar])
     try:
         plot_curves(Path(str(run.folder)))
     except MissingExtraError as missing:

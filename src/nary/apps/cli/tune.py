@@ -8,7 +8,7 @@ import typer
 from nary.apps.cli.opening import open_data
 from nary.apps.cli.options import Data, Json, OnError, Seed
 from nary.apps.cli.output import notice, print_json, print_table
-from nary.apps.cli.training_bar import training_bar
+from nary.apps.cli.training_bar import TrainingBar
 
 if TYPE_CHECKING:
     from nary.runs import Run
@@ -51,7 +51,7 @@ def tune(
     The test split is never used. Without a valid split, a fifth of train is held out. After Ctrl-C, run the same
     command again to resume; finished trials are not trained again.
 
-    Example: nary tune nobel --recipe gran/nobel --grid training.entity_smoothing=0.1,0.2 --grid model.dropout=0.1,0.3
+    Example: nary tune nobel --recipe gran/nobel --grid loss.entity_label_smoothing=0.1,0.2 --grid model.dropout=0.1,0.3
     """
     from nary.config import parse_overrides
     from nary.data.files import atomic_path
@@ -95,8 +95,8 @@ def _train(run: "Run", quiet: bool) -> "Run":
     from nary.runs import InterruptedRun, train_run
 
     try:
-        with training_bar(show=not quiet) as listener:
-            return train_run(run, listener).run
+        with TrainingBar(show=not quiet) as bar:
+            return train_run(run, [bar]).run
     except InterruptedRun as interrupted:
         raise InterruptedRun(interrupted.message, "Run the same command again to resume.") from None
 

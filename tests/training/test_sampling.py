@@ -1,6 +1,5 @@
-"""Corrupted facts: wrong in one slot, in a way its role allows, and never a fact that is known."""
+"""Negatives: wrong in one element, in a way its role allows; corruptions are never known facts."""
 
-import math
 from collections import Counter
 from typing import Any
 
@@ -9,28 +8,26 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 from runs.small import dataset_of, small_data
 from torch import Tensor
 
 from nary.data.dataset import Dataset
+from nary.errors import SettingError
 from nary.facts import Fact, FactTable
 from nary.inference.folder import sizes_of
-from nary.models.batch import Batch, Group
-from nary.models.contract import Model, Sizes
-from nary.training.corruptions import Corruptions
-from nary.training.instances import Instances
-from nary.training.lesson import Lesson
-from nary.training.objective import loss_of
-from nary.training.settings import TrainingSettings
+from nary.models.batch import Group
+from nary.models.contract import Sizes
+from nary.recipe import choose
+from nary.training.sampling import CorruptionSampler, NegativePool, NegativeSampler, SlotPools, draw_from_slots
 
 CPU = torch.device("cpu")
 Row = tuple[int, ...]
 
 
-def corruptions(data: Dataset, **changed: Any) -> Corruptions:
-    chosen = TrainingSettings.model_validate({"loss": "corruption_bce", **changed})
-    return Corruptions(data.train, sizes_of(data), chosen, CPU)
+def corruptions(
+    data: Dataset, num_negatives: int = 10, value_fraction: float | None = None, pool: NegativePool = "slot"
+) -> CorruptionSampler:
+    return CorruptionSampler(num_negatives, value_fraction, pool, data.train, sizes_of(data), CPU)
 
 
 def ids_of(table: FactTable) -> list[Tensor]:
@@ -66,11 +63,11 @@ def replaced(row: Row, corrupted: Row) -> tuple[str, int, int]:
     values=st.sampled_from([0.0, 1.0]),
     pool=st.sampled_from(["slot", "relation"]),
 )
-def test_one_element_is_replaced_by_one_that_its_role_allows(seed: int, values: float, pool: str) -> None:
+def test_one_element_is_replaced_by_one_that_its_role_allows(seed: int, values: float, pool: NegativePool) -> None:
     data = small_data()
     groups, facts = ids_of(data.train), {row for ids in ids_of(data.train) for row in rows(ids)}
     torch.manual_seed(seed)
-    found = corruptions(data, negatives=3, corrupt_values=values, corrupt_from=pool).of(groups)
+    found = corruptions(data, num_negatives=3, value_fraction=values, pool=pool)(groups)
     seen = _seen if pool == "slot" else _seen_anywhere
     outside = 0
     for ids, corrupted in zip(groups, found, strict=True):
@@ -100,7 +97,7 @@ def test_known_facts_are_recognized_in_any_order() -> None:
     data = dataset_of(train=[*facts, *(Fact(v, "q", "t", [("with", v)]) for v in "fghijklm")])
     known = {row for ids in ids_of(data.train) for row in rows(ids)}
     torch.manual_seed(0)
-    found = corruptions(data, negatives=200, corrupt_values=1.0).of(ids_of(data.train))[1]
+    found = corruptions(data, num_negatives=200, value_fraction=1.0)(ids_of(data.train))[1]
     assert not known & set(rows(found))
     values = found[:, 5:]
     assert (found[:, 3:5] == found[:, 3:4]).all()
@@ -111,7 +108,7 @@ def test_known_facts_are_recognized_in_any_order() -> None:
 def test_a_role_that_was_seen_with_one_entity_takes_any() -> None:
     data = dataset_of(train=[Fact("a", "r", "b"), Fact("c", "q", "d"), Fact("e", "q", "f")])
     torch.manual_seed(0)
-    found = corruptions(data, negatives=200, corrupt_values=1.0).of(ids_of(data.train))[0][:200]
+    found = corruptions(data, num_negatives=200, value_fraction=1.0)(ids_of(data.train))[0][:200]
     subjects, objects = Counter(found[:, 1].tolist()), Counter(found[:, 2].tolist())
     assert set(subjects) == set(objects) == set(range(6))
     assert subjects[0] == pytest.approx(100, abs=30)  # the slot is drawn evenly
@@ -119,13 +116,13 @@ def test_a_role_that_was_seen_with_one_entity_takes_any() -> None:
 
 
 @pytest.mark.parametrize(("pool", "share"), [("slot", 0.0), ("mixed", 0.5), ("all", 1.0)])
-def test_how_many_are_drawn_from_all_entities(pool: str, share: float) -> None:
+def test_how_many_are_drawn_from_all_entities(pool: NegativePool, share: float) -> None:
     """In the slots of "r" there were 3 entities each, of 1000."""
     facts = [Fact(f"s{i}", "r", f"o{i}") for i in range(3)] + [Fact(f"e{i}", "q", f"e{i}") for i in range(994)]
     data = dataset_of(train=facts)
     own = torch.from_numpy(data.train.blocks[0].ids[data.train.blocks[0].ids[:, 0] == 1].astype(np.int64))
     torch.manual_seed(0)
-    (found,) = corruptions(data, negatives=200, corrupt_values=1.0, corrupt_from=pool).of([own])
+    (found,) = corruptions(data, num_negatives=200, value_fraction=1.0, pool=pool)([own])
     names = [[data.vocabulary.entities[i] for i in row] for row in found[:, 1:].tolist()]
     outside = sum(not (first.startswith("s") and second.startswith("o")) for first, second in names)
     assert outside == pytest.approx(share * len(found), abs=50)
@@ -133,11 +130,11 @@ def test_how_many_are_drawn_from_all_entities(pool: str, share: float) -> None:
 
 def test_values_or_roles_by_chance_but_the_same_in_a_whole_batch() -> None:
     data = small_data()
-    groups, made = ids_of(data.train), corruptions(data, negatives=1, corrupt_values=0.75)
+    groups, made = ids_of(data.train), corruptions(data, num_negatives=1, value_fraction=0.75)
     kinds = Counter()
     for seed in range(100):
         torch.manual_seed(seed)
-        found = made.of(groups)
+        found = made(groups)
         changed = {
             replaced(row, other)[0] in ("relation", "attribute")
             for ids, own in zip(groups, found, strict=True)
@@ -149,51 +146,25 @@ def test_values_or_roles_by_chance_but_the_same_in_a_whole_batch() -> None:
 
 
 def test_without_a_setting_chance_goes_by_the_numbers_of_entities_and_relations() -> None:
-    assert corruptions(small_data()).share == pytest.approx(20 / 26)
+    assert corruptions(small_data()).value_fraction == pytest.approx(20 / 26)
 
 
 def test_corruptions_follow_from_the_seed_alone() -> None:
     data = small_data()
     made, again = corruptions(data), corruptions(data)
     torch.manual_seed(7)
-    first = made.of(ids_of(data.train))
+    first = made(ids_of(data.train))
     torch.manual_seed(7)
-    assert all(torch.equal(*both) for both in zip(first, again.of(ids_of(data.train)), strict=True))
-    assert not all(torch.equal(*both) for both in zip(first, made.of(ids_of(data.train)), strict=True))
-
-
-class Told(Model):
-    """Scores a fact 3 if it is the one it knows, and -1 otherwise."""
-
-    name = "told"
-    sizes = Sizes(4, 1, 2)
-
-    def fact_scores(self, ids: Tensor) -> Tensor:
-        return torch.where((ids == torch.tensor([0, 0, 1])).all(1), 3.0, -1.0)
-
-
-def test_the_loss_by_hand() -> None:
-    data = dataset_of(train=[Fact("a", "r", "b"), Fact("c", "r", "d")])
-    lesson = Lesson.of(Batch([Group(ids_of(data.train)[0], torch.zeros(2, dtype=torch.int64))]))
-    chosen = TrainingSettings(loss="corruption_bce", negatives=4, corrupt_values=1.0)
-    loss = loss_of(Told(), lesson, chosen, Corruptions(data.train, sizes_of(data), chosen, CPU))
-    known, unknown, wrong = (math.log1p(math.exp(x)) for x in (-3, 1, -1))
-    assert loss.item() == pytest.approx((known + unknown + 8 * wrong) / 10, rel=1e-5)
-
-
-def test_an_epoch_has_every_fact_once() -> None:
-    table = small_data().train
-    instances = Instances(table, TrainingSettings(loss="corruption_bce", batch_size=len(table), shuffle="instances"))
-    assert len(instances) == len(table)
-    for step in range(3):
-        found = [row for group in instances.at(step).batch.groups for row in rows(group.ids)]
-        assert sorted(found) == sorted(row for ids in ids_of(table) for row in rows(ids))
+    assert all(torch.equal(*both) for both in zip(first, again(ids_of(data.train)), strict=True))
+    assert not all(torch.equal(*both) for both in zip(first, made(ids_of(data.train)), strict=True))
 
 
 @pytest.mark.parametrize("changed", [{"merge_queries": True}, {"relation_fraction": 0.5}])
 def test_what_masks_elements_is_refused(changed: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match='"corruption_bce" learns whole facts'):
-        TrainingSettings.model_validate({"loss": "corruption_bce", "shuffle": "instances", **changed})
+    settings = {"loss.name": "corruption_bce", "training.shuffle": "instances"}
+    settings |= {f"training.{key}": value for key, value in changed.items()}
+    with pytest.raises(SettingError, match='"corruption_bce" learns whole facts'):
+        choose("mine", "nalp", overrides=settings)
 
 
 @settings(max_examples=25)
@@ -204,12 +175,12 @@ def test_near_entities_were_seen_in_the_role_and_make_no_fact(seed: int) -> None
     known = [as_set(row) for row in facts]
     seen = {(f"{role} of {row[0]}", row[place]) for row in facts for place, role in ((1, "subject"), (2, "object"))}
     seen |= {(f"value of {attribute}", value) for _, pairs in known for attribute, value in pairs}
-    made = corruptions(data)
+    pools = SlotPools(data.train, sizes_of(data), CPU)
     torch.manual_seed(seed)
     for ids in ids_of(data.train):
         m = (ids.shape[1] - 3) // 2
         for column in (1, 2, *range(3 + m, 3 + 2 * m)):
-            found = made.near(ids, torch.full((len(ids),), column), torch.full((len(ids), 4), -1))
+            found = draw_from_slots(pools, ids, torch.full((len(ids),), column), torch.full((len(ids), 4), -1))
             for row, drawn in zip(rows(ids), found.tolist(), strict=True):
                 for entity in (one for one in drawn if one != -1):
                     corrupted = (*row[:column], entity, *row[column + 1 :])
@@ -218,6 +189,47 @@ def test_near_entities_were_seen_in_the_role_and_make_no_fact(seed: int) -> None
                     assert (f"{role} of {of}", new) in seen
 
 
-def test_near_negatives_are_for_random_candidates() -> None:
-    with pytest.raises(ValidationError, match='near_negatives is for the losses "sampled_cross_entropy" and "margin"'):
-        TrainingSettings(near_negatives=0.5)
+def test_slot_negatives_are_for_random_candidates() -> None:
+    with pytest.raises(SettingError, match=r"unknown key loss\.slot_negatives"):
+        choose("mine", overrides={"loss.slot_negatives": 0.5})
+
+
+# Random candidates for a masked element
+
+FACT = [0, 1, 2]  # relation 0, subject 1, object 2
+
+
+def negatives_of(sizes: Sizes, count: int, *columns: int) -> Tensor:
+    """The fact with each of ``columns`` masked, and its negatives [n, 1 + count, 3]."""
+    group = Group(torch.tensor([FACT] * len(columns)), torch.tensor(columns))
+    return NegativeSampler(count, 0.0, FactTable([]), sizes)(group)
+
+
+def test_negatives_replace_the_masked_element_alone() -> None:
+    by_subject, by_object = negatives_of(Sizes(50, 1, 2), 20, 1, 2)
+    assert by_subject[0].tolist() == by_object[0].tolist() == FACT
+    assert by_subject[:, [0, 2]].tolist() == [[0, 2]] * 21
+    assert by_object[:, [0, 1]].tolist() == [[0, 1]] * 21
+    assert len(set(by_subject[1:, 1].tolist())) > 5  # drawn from all entities
+    assert len(set(by_object[1:, 2].tolist())) > 5
+
+
+def test_a_masked_relation_is_replaced_by_relations() -> None:
+    by_relation, by_subject = negatives_of(Sizes(50, 7, 2), 60, 0, 1)
+    assert set(by_relation[:, 0].tolist()) == set(range(7))
+    assert by_relation[:, 1:].tolist() == [FACT[1:]] * 61
+    assert by_subject[:, 0].tolist() == [0] * 61
+    assert max(by_subject[:, 1].tolist()) > 7
+
+
+def test_the_share_of_slot_negatives() -> None:
+    """Of the three subjects of "r", of 1000 entities, one alone makes no fact with the object asked about."""
+    facts = [Fact("s0", "r", "o"), Fact("s1", "r", "o"), Fact("s2", "r", "p")]
+    data = dataset_of(train=facts + [Fact(f"e{i}", "q", f"e{i}") for i in range(995)])
+    names = data.vocabulary
+    subject, near, asked_about = (names.entities.index(name) for name in ("s0", "s2", "o"))
+    ids = torch.tensor([[names.relations.index("r"), subject, asked_about]] * 30)
+    sampler = NegativeSampler(40, 0.6, data.train, sizes_of(data), CPU)
+    torch.manual_seed(0)
+    drawn = sampler(Group(ids, torch.ones(30, dtype=torch.int64)))[:, 1:, 1]
+    assert (drawn == near).double().mean().item() == pytest.approx(0.6 / 3, abs=0.04)

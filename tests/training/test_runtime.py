@@ -1,4 +1,4 @@
-"""Freed memory that is kept."""
+"""Freed memory is kept for the next tensors."""
 
 import platform
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 _FAULTS = """
 import resource, torch
-from nary.training.allocator import keep_freed_memory
+from nary.training.runtime import keep_freed_memory
 if {keep}:
     keep_freed_memory()
 for turn in range(30):
