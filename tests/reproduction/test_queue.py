@@ -107,7 +107,7 @@ def test_a_result_counts_by_what_it_says_it_was_made_with(
 def test_seeds() -> None:
     assert parse_seeds("0, 2,1,2") == [0, 2, 1]
     for text in ("", "a", "0,,1", "-1", "1.5", str(1 << 31), "²"):
-        with pytest.raises(SettingError, match="cannot parse the seeds"):
+        with pytest.raises(SettingError, match="cannot read the seeds"):
             parse_seeds(text)
 
 
