@@ -55,19 +55,19 @@ def test_a_result_is_looked_up_by_model_and_dataset() -> None:
     assert unknown_figures("RAM has an MRR of 0.656 on JF17K.") == [".656"]  # which is GRAN's
     assert unknown_figures("| GRAN | MRR |\n|---|---|\n| jf17k | 0.417 |") == [".417"]
     assert unknown_figures("An MRR of 0.656.") == [".656"]  # of what?
-    assert not unknown_figures("A valid entity MRR of 0.417.\n\n```\nMRR 0.417\n```\n\n0.417 seconds.")
+    assert not unknown_figures("A validation entity\nMRR of 0.417.\n\n```\nMRR 0.417\n```\n\n0.417 seconds.")
 
 
 def unknown_figures(text: str, title: str = "") -> list[str]:
     """Figures with three decimals, in a paragraph that says MRR, that are none of a model and dataset it names.
 
-    The title of a page counts as named. Valid figures are exempt, as they come from choosing settings, and so is what
-    commands print.
+    The title of a page counts as named. Validation figures, which were used to select settings, are exempt, and so is
+    the output of commands.
     """
     text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     unknown = []
     for part in re.split(r"\n\s*\n", text):
-        if re.search(r"(?<!valid )(?<!valid entity )MRR", part):
+        if re.search(r"(?<!validation )(?<!validation entity )MRR", " ".join(part.split())):
             datasets = _named(part, catalog.names())
             models = _named(f"{title} {part}", {*MODELS, *(model for _, model, _ in _figures())})
             known = {f"{value:.3f}" for dataset, model, value in _figures() if dataset in datasets and model in models}
