@@ -22,8 +22,8 @@ from nary.facts.table import Block
 from nary.models.contract import Sizes
 from nary.models.gran.model import Gran
 from nary.models.gran.settings import GranSettings
-from nary.training.instances import Instances
-from nary.training.objective import masked_loss
+from nary.training.batches import TrainingBatches
+from nary.training.losses import CrossEntropySettings, make_loss
 from nary.training.optimizer import Optimizer
 from nary.training.settings import TrainingSettings
 
@@ -49,13 +49,15 @@ def random_facts(entities: int, arity: int, count: int) -> FactTable:
 def measure_one(entities: int, arity: int, layers: int, batch: int) -> dict[str, float]:
     """Time and memory of a step."""
     before = peak_bytes()
-    training = TrainingSettings(batch_size=batch, entity_smoothing=0.4)
-    model = Gran(GranSettings(num_layers=layers), Sizes(entities, RELATIONS, arity))
-    instances = Instances(random_facts(entities, arity, 5000), training)
+    training = TrainingSettings(batch_size=batch)
+    sizes, facts = Sizes(entities, RELATIONS, arity), random_facts(entities, arity, 5000)
+    model = Gran(GranSettings(num_layers=layers), sizes)
+    batches = TrainingBatches(facts, training)
+    cross_entropy = make_loss(CrossEntropySettings(entity_label_smoothing=0.4), facts, sizes)
     optimizer = Optimizer(model, training, 1000)
 
     def step(number: int) -> None:
-        loss = masked_loss(model, instances.at(number), training)
+        loss = cross_entropy(model, batches.batch_at(number))
         loss.backward()
         optimizer.step(number + 200)
 

@@ -13,9 +13,7 @@ import argparse
 import statistics
 import subprocess
 import sys
-import tempfile
 from difflib import SequenceMatcher
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,17 +31,28 @@ from nary.inference.folder import sizes_of
 from nary.models.contract import Model
 from nary.models.registry import MODELS, find
 from nary.recipe import Recipe, choose, shipped
-from nary.training.checkpoint import Checkpoints
-from nary.training.instances import Instances
-from nary.training.loop import StepReport, Training
+from nary.training.batches import TrainingBatches
+from nary.training.callbacks import Callback, StepReport
+from nary.training.losses import make_loss
+from nary.training.trainer import Trainer
 
 REFERENCE = "gran, 2 layers"
 SIZE = {"num_layers": 2, "num_heads": 4, "hidden_dim": 256, "ffn_dim": 512}
 COLUMNS = ("instances_per_second", "queries_per_second", "ratio", "parameters", "peak_bytes")
 
 
-class Enough(Exception):  # noqa: N818 (nobody made an error)
-    """So many steps are measured."""
+class Speed(Callback):
+    """Measures so many steps."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+        self.instances_per_second: list[float] = []
+
+    def on_step(self, trainer: Trainer, report: StepReport) -> None:
+        """Measure a step."""
+        self.instances_per_second.append(report.instances_per_second)
+        if report.step == self.steps:
+            trainer.stop()
 
 
 def recipe_of(model: str, data: str) -> tuple[str | None, Recipe]:
@@ -52,29 +61,17 @@ def recipe_of(model: str, data: str) -> tuple[str | None, Recipe]:
     alike = (SequenceMatcher(None, f"{model}/{data}", name).ratio() for name in own)
     name = max(zip(alike, own, strict=True), default=(0, None))[1]
     if name is None:
-        return None, choose(data, model, overrides={"training.loss": find(model).losses[0]})
+        return None, choose(data, model, overrides={"loss.name": find(model).losses[0]})
     return name, choose(data, recipe=name)
 
 
 def training_speed(model: Model, recipe: Recipe, data: Dataset, steps: int) -> float | None:
     """Instances a second; None for a model that only counts."""
-    settings = recipe.training
-    heard: list[float] = []
-
-    def listen(report: StepReport) -> None:
-        heard.append(report.instances_per_second)
-        if len(heard) == steps:
-            raise Enough
-
-    instances = Instances(data.train, settings, model.roles)
-    with tempfile.TemporaryDirectory() as folder:
-        training = Training(model, instances, settings, Checkpoints(Path(folder)), torch.device("cpu"))
-        training.listener = listen
-        try:
-            training.run()
-        except Enough:
-            return statistics.median(heard[steps // 3 :])
-    return None
+    speed = Speed(steps)
+    loss = make_loss(recipe.loss, data.train, sizes_of(data))
+    batches = TrainingBatches(data.train, recipe.training, model.roles, whole_facts=loss.whole_facts)
+    Trainer(model, batches, loss, recipe.training, callbacks=[speed]).fit()
+    return statistics.median(speed.instances_per_second[steps // 3 :]) if speed.instances_per_second else None
 
 
 def spread(table: FactTable, facts: int) -> FactTable:

@@ -1,4 +1,4 @@
-"""Puts the figures of ``benchmarks/results`` into ``docs/performance.md`` and draws how a training step grows.
+"""Write the measurements in ``benchmarks/results`` into ``docs/performance.md`` and plot how a training step scales.
 
 python benchmarks/report.py
 """
@@ -8,6 +8,8 @@ from typing import Any
 
 import orjson
 
+from nary.tables import Table, left
+
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "performance.md"
 PICTURE = ROOT / "docs" / "images" / "growth.svg"
@@ -16,26 +18,25 @@ AXES = ("entities", "arity", "layers", "batch")
 
 
 def read(name: str) -> dict[str, Any]:
-    """The figures of one benchmark."""
-    found: dict[str, Any] = orjson.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_bytes())
-    return found
+    """The measurements of one benchmark."""
+    measurements: dict[str, Any] = orjson.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_bytes())
+    return measurements
 
 
 def on_all_machines(name: str) -> list[dict[str, Any]]:
-    """The figures of one benchmark on every machine it was run on: NAME.json, NAME-MACHINE.json."""
+    """The measurements of one benchmark on all machines: NAME.json, NAME-MACHINE.json."""
     files = sorted((ROOT / "benchmarks" / "results").glob(f"{name}*.json"), reverse=True)
     return [read(file.stem) for file in files]
 
 
 def machine(one: dict[str, Any]) -> str:
-    """What a benchmark was run on, without its cores and threads."""
+    """The processor, without cores and threads."""
     return str(one["hardware"]).partition(",")[0]
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n"
+def table(titles: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table and an empty line."""
+    return Table(left(*titles), rows).markdown() + "\n\n"
 
 
 def figures() -> str:
@@ -122,7 +123,7 @@ def figures() -> str:
 
 def models() -> str:
     """All models side by side."""
-    found = read("models-jf17k")
+    measured = read("models-jf17k")
     rows = [
         [
             one["model"],
@@ -132,16 +133,18 @@ def models() -> str:
             f"{one['parameters'] / 1e6:.1f} million",
             f"{one['peak_bytes'] / 1e9:.2f} GB",
         ]
-        for one in found["models"]
+        for one in measured["models"]
     ]
-    text = f"All models on {found['data']}, {found['threads']} threads. *Ratio* is the time that a query takes in "
+    text = (
+        f"All models on {measured['data']}, {measured['threads']} threads. *Ratio* is the time that a query takes in "
+    )
     text += "relation to the first row.\n\n"
     return text + table(["model", "training instances/s", "queries/s", "ratio", "parameters", "memory"], rows)
 
 
 def pairs() -> str:
-    """The models that judge whole facts, against brute force."""
-    found = [read(f"pairs-{model}") for model in ("nalp", "neuinfer", "hinge")]
+    """Models that score whole facts, against brute force."""
+    measured = [read(f"pairs-{model}") for model in ("nalp", "neuinfer", "hinge")]
     rows = [
         [
             one["model"],
@@ -151,9 +154,9 @@ def pairs() -> str:
             f"**{one['ratio']:.1f}**",
             f"{one['peak_bytes'] / 1e9:.2f} GB",
         ]
-        for one in found
+        for one in measured
     ]
-    first = found[0]
+    first = measured[0]
     text = f"Models that judge whole facts rank elements of {first['data']} test, with the published sizes and "
     text += f"{first['threads']} threads, in turns with brute force: every candidate in the fact, and these facts "
     text += "through the network.\n\n"
@@ -162,7 +165,7 @@ def pairs() -> str:
 
 def stare() -> str:
     """Training steps of STARE, against a plain implementation."""
-    found = [read(f"stare-{data}") for data in ("jf17k", "wd50k_100")]
+    measured = [read(f"stare-{data}") for data in ("jf17k", "wd50k_100")]
     rows = [
         [
             f"{one['data']}, batch {one['batch']}",
@@ -171,16 +174,16 @@ def stare() -> str:
             f"**{one['ratio']:.1f}**",
             f"{one['peak_bytes'] / 1e9:.2f} GB, plain {one['plain_peak_bytes'] / 1e9:.2f} GB",
         ]
-        for one in found
+        for one in measured
     ]
-    text = f"A training step of STARE as published, {found[0]['precision']}, {found[0]['threads']} threads, "
+    text = f"A training step of STARE as published, {measured[0]['precision']}, {measured[0]['threads']} threads, "
     text += "in turns with a plain implementation that runs the same encoder unfused.\n\n"
     return text + table(["what", "Nary", "plain", "ratio", "memory"], rows)
 
 
 def draw() -> None:
-    """Time and memory against each axis."""
-    from nary.apps.plots import new_figure, save_figure
+    """Plot time and memory along each axis."""
+    from nary.plotting import new_figure, save_figure
 
     growth = read("growth")
     figure = new_figure(PICTURE, 13, 3.6)
@@ -199,7 +202,7 @@ def draw() -> None:
 
 
 def page() -> str:
-    """The whole page, with the figures as they are now."""
+    """The whole page with the current measurements."""
     text = PAGE.read_text(encoding="utf-8")
     before, after = text.split(BEGIN)[0], text.split(END)[1]
     return f"{before}{BEGIN}{figures()}{END}{after}"

@@ -1,10 +1,10 @@
-"""How fast `nary serve` answers: one client, many clients, and searching while typing.
+"""Latency and throughput of `nary serve`: one client, many clients, and name completion.
 
     python benchmarks/serving.py [--data jf17k] [--layers 12] [--requests 10000] [--clients 32] [--json]
 
-The model has random weights, which take as long as trained ones. ``latency_ratio`` compares the median time of
-/api/predict for one client with that of ``predict`` in this process, ``throughput_ratio`` the answers a second of many
-clients at once with those of one. All clients keep their connection. /api/search runs over generated labels.
+The model has random weights, which cost as much time as trained ones. ``latency_ratio`` is the median time of
+/api/predict for one client over that of ``predict`` in this process, ``throughput_ratio`` the requests per second of
+many concurrent clients over those of one. Clients keep their connection. /api/search runs over generated labels.
 """
 
 import argparse
@@ -40,38 +40,38 @@ SYLLABLES = ("ba", "cor", "den", "fi", "gal", "hu", "jor", "ka", "lem", "mo", "n
 
 
 class Client:
-    """One kept connection to the server."""
+    """A client with a persistent connection."""
 
     def __init__(self, port: int) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._connection.close()
 
     def predict(self, query: str) -> bool:
-        """Ask a query; whether it was answered."""
+        """Send a query; return whether it was answered."""
         body = orjson.dumps({"fact": query, "k": 10})
-        return self._answered("POST", "/api/predict", body)
+        return self._succeeds("POST", "/api/predict", body)
 
     def search(self, text: str) -> bool:
-        """Search; whether it was answered."""
-        return self._answered("GET", f"/api/search?q={quote(text)}", None)
+        """Search for a name; return whether it was answered."""
+        return self._succeeds("GET", f"/api/search?q={quote(text)}", None)
 
-    def _answered(self, method: str, path: str, body: bytes | None) -> bool:
+    def _succeeds(self, method: str, path: str, body: bytes | None) -> bool:
         try:
             self._connection.request(method, path, body, {"Content-Type": "application/json"})
-            answer = self._connection.getresponse()
-            answer.read()
+            response = self._connection.getresponse()
+            response.read()
         except OSError:
             self._connection.close()  # the next request connects again
             return False
-        return answer.status == 200
+        return response.status == 200
 
 
 @contextmanager
 def serving(folder: Path) -> Iterator[int]:
-    """A server for the model in ``folder``; its port."""
+    """Serve the model in ``folder``; yields the port."""
     with (
         (folder.parent / f"{folder.name}.log").open("w") as log,
         subprocess.Popen(
@@ -86,13 +86,13 @@ def serving(folder: Path) -> Iterator[int]:
 
 
 def random_model(dataset: Dataset, settings: GranSettings, folder: Path) -> None:
-    """Write the folder of a model that has learned nothing."""
+    """Write the folder of an untrained model."""
     torch.manual_seed(0)
     Run(dataset, Gran(settings, sizes_of(dataset)), settings).save(folder)
 
 
 def labeled(count: int) -> Dataset:
-    """A few facts over very many entities, each with a label of its own."""
+    """A few facts over very many entities, each with its own label."""
     chance = random.Random(0)
     labels = {
         f"Q{i}": " ".join("".join(chance.choices(SYLLABLES, k=3)).capitalize() for _ in range(2)) for i in range(count)
@@ -103,7 +103,7 @@ def labeled(count: int) -> Dataset:
 
 
 def queries_of(dataset: Dataset, count: int) -> list[str]:
-    """Test facts with an element missing at random."""
+    """Test facts with a random element missing."""
     chance = random.Random(0)
     facts = list(dataset.test.facts(dataset.vocabulary))
     chosen = chance.choices(facts, k=count)
@@ -123,20 +123,20 @@ def median_ms(work: Callable[[str], object], texts: Sequence[str]) -> float:
 
 
 def flood(port: int, queries: Sequence[str], clients: int) -> tuple[float, int]:
-    """Ask all queries, divided among clients at once: answers a second, and how many failed."""
+    """Send all queries from concurrent clients; return requests per second and the number of failures."""
 
-    def ask(own: Sequence[str]) -> int:
+    def send(part: Sequence[str]) -> int:
         with closing(Client(port)) as client:
-            return sum(not client.predict(query) for query in own)
+            return sum(not client.predict(query) for query in part)
 
     start = time.perf_counter()
     with ThreadPoolExecutor(clients) as pool:
-        failures = sum(pool.map(ask, [queries[i::clients] for i in range(clients)]))
+        failures = sum(pool.map(send, [queries[i::clients] for i in range(clients)]))
     return len(queries) / (time.perf_counter() - start), failures
 
 
 def measure(options: argparse.Namespace, folder: Path) -> dict[str, object]:
-    """Start the servers and ask them."""
+    """Start the servers and measure them."""
     dataset = load(options.data)
     random_model(dataset, GranSettings(num_layers=options.layers), folder / "model")
     random_model(labeled(LABELS), GranSettings(num_layers=1, num_heads=1, hidden_dim=8, ffn_dim=8), folder / "labels")
@@ -149,9 +149,9 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, object]:
             here.append(median_ms(lambda query: run.predict(query, 10), few))
             with closing(Client(port)) as client:
                 over_http.append(median_ms(client.predict, few))
-            for found, clients, asked in ((alone, 1, few), (together, options.clients, queries[turn::TURNS])):
+            for rates, clients, asked in ((alone, 1, few), (together, options.clients, queries[turn::TURNS])):
                 per_second, failed = flood(port, asked, clients)
-                found.append(per_second)
+                rates.append(per_second)
                 failures += failed
     labels = list(load_run(folder / "labels").dataset.vocabulary.labels.values())
     chance = random.Random(1)
@@ -180,17 +180,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default="jf17k")
     parser.add_argument("--layers", type=int, default=12)
-    parser.add_argument("--requests", type=int, default=10_000, help="asked by many clients at once")
-    parser.add_argument("--single", type=int, default=300, help="asked by one client")
+    parser.add_argument("--requests", type=int, default=10_000, help="sent by many concurrent clients")
+    parser.add_argument("--single", type=int, default=300, help="sent by one client")
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = measure(options, Path(folder))
+        results = measure(options, Path(folder))
     if options.json:
-        print(orjson.dumps(found).decode())
+        print(orjson.dumps(results).decode())
         return
-    for name, value in found.items():
+    for name, value in results.items():
         print(f"{name:28} {value:,.3f}" if isinstance(value, float) else f"{name:28} {value}")
 
 

@@ -21,11 +21,10 @@ from nary.data.load import load
 from nary.inference.folder import sizes_of
 from nary.models.stare.model import Stare
 from nary.models.stare.settings import StareSettings
-from nary.training.instances import Instances
-from nary.training.lesson import Lesson
-from nary.training.loop import precision
-from nary.training.objective import masked_loss
+from nary.training.batches import TrainingBatch, TrainingBatches
+from nary.training.losses import BCESettings, Loss, make_loss
 from nary.training.optimizer import Optimizer
+from nary.training.runtime import precision
 from nary.training.settings import TrainingSettings
 
 CPU = torch.device("cpu")
@@ -40,8 +39,6 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         batch_size=options.batch,
         learning_rate=1e-4,
         weight_decay=0.0,
-        loss="bce",
-        entity_smoothing=SMOOTHING,
         shuffle="instances",
         merge_queries=True,
         precision=options.precision,
@@ -49,11 +46,12 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     model = Stare(StareSettings(predicts="subject-object"), sizes)
     model.prepare(data.train)
     optimizer = Optimizer(model, training, 1000)
-    instances = Instances(data.train, training, model.roles)
+    batches = TrainingBatches(data.train, training, model.roles)
+    bce = make_loss(BCESettings(entity_label_smoothing=SMOOTHING), data.train, sizes)
 
     def own_step(step: int) -> None:
         with precision(training.precision, CPU):
-            loss = masked_loss(model, instances.at(step), training)
+            loss = bce(model, batches.batch_at(step))
         loss.backward()
         optimizer.step(step + 200)
         model.post_step()
@@ -69,18 +67,18 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     plain = ReferenceStare(config, graph_of([block.ids for block in data.train.blocks]))
     adam = torch.optim.Adam(plain.parameters(), lr=1e-4)
 
-    def plain_step(lesson: Lesson) -> None:
-        parts = [questions_of(group.ids.numpy(), group.columns.numpy(), config) for group in lesson.batch.groups]
+    def plain_step(batch: TrainingBatch) -> None:
+        parts = [questions_of(group.ids.numpy(), group.columns.numpy(), config) for group in batch.batch.groups]
         questions = tuple(torch.cat(part) for part in zip(*parts, strict=True))
-        labels = multi_hot(lesson.rows, lesson.answers, (len(lesson.batch), sizes.entities), SMOOTHING)
+        labels = multi_hot(batch.rows, batch.targets, (len(batch.batch), sizes.entities), SMOOTHING)
         train_step(plain, adam, questions, labels)
 
-    plain_step(instances.at(0))
+    plain_step(batches.batch_at(0))
     own, theirs = [], []
     for step in range(1, options.steps + 1):
         own += [seconds(partial(own_step, step)) for _ in range(options.repeat)]
-        theirs.append(seconds(partial(plain_step, instances.at(step))))
-    encoding, forward = _forward(model, instances.at(0), training)
+        theirs.append(seconds(partial(plain_step, batches.batch_at(step))))
+    encoding, forward = _forward(model, batches.batch_at(0), bce, training.precision)
     return {
         "data": options.data,
         "batch_size": options.batch,
@@ -89,7 +87,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         "ratio": statistics.median(theirs) / statistics.median(own),
         "seconds_per_step": statistics.median(own),
         "plain_seconds_per_step": statistics.median(theirs),
-        "steps_per_epoch": len(instances) / options.batch,
+        "steps_per_epoch": len(batches) / options.batch,
         "encoder_share": encoding / forward,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "peak_bytes": memory,
@@ -97,13 +95,13 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     }
 
 
-def _forward(model: Stare, lesson: Lesson, training: TrainingSettings) -> tuple[float, float]:
+def _forward(model: Stare, batch: TrainingBatch, loss: Loss, precision_name: str) -> tuple[float, float]:
     """The seconds of the graph encoder alone, and of the whole way to the loss."""
     assert model.encoder is not None
     encode = partial(model.encoder, model.entity_embedding, model.relation_embedding)
-    with precision(training.precision, CPU):
+    with precision(precision_name, CPU):
         alone = statistics.median(seconds(encode) for _ in range(3))
-        return alone, statistics.median(seconds(lambda: masked_loss(model, lesson, training)) for _ in range(3))
+        return alone, statistics.median(seconds(lambda: loss(model, batch)) for _ in range(3))
 
 
 def main() -> None:

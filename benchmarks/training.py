@@ -21,10 +21,10 @@ from nary.data.load import load
 from nary.models.batch import Batch
 from nary.models.gran.model import Gran
 from nary.models.gran.settings import GranSettings
-from nary.training.instances import Instances
-from nary.training.loop import precision
-from nary.training.objective import masked_loss
+from nary.training.batches import TrainingBatches
+from nary.training.losses import CrossEntropySettings, make_loss
 from nary.training.optimizer import Optimizer
+from nary.training.runtime import precision
 from nary.training.settings import TrainingSettings
 
 CPU = torch.device("cpu")
@@ -32,7 +32,7 @@ CPU = torch.device("cpu")
 
 def forward_flops(vertices: int, columns: float, settings: GranSettings) -> float:
     """Multiply-adds, counted twice, of one instance: all layers but the last, the last at the mask, the head."""
-    width, inner = settings.width, settings.ffn_dim
+    width, inner = settings.hidden_dim, settings.ffn_dim
     layer = 2 * vertices * (4 * width**2 + 2 * width * inner) + 8 * vertices**2 * width
     last = 2 * (2 * vertices * width**2 + 2 * width**2 + 2 * width * inner) + 8 * vertices * width
     return (settings.num_layers - 1) * layer + last + 2 * (width**2 + columns * width)
@@ -53,14 +53,15 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     """Take turns and compare."""
     data = load(options.data)
     settings = settings_of(options)
-    training = TrainingSettings(batch_size=options.batch, entity_smoothing=0.9, precision=options.precision)
+    training = TrainingSettings(batch_size=options.batch, precision=options.precision)
     model = own_model(data, settings)
     optimizer = Optimizer(model, training, 1000)
-    instances = Instances(data.train, training)
+    batches = TrainingBatches(data.train, training)
+    cross_entropy = make_loss(CrossEntropySettings(entity_label_smoothing=0.9), data.train, model.sizes)
 
     def own_step(step: int) -> None:
         with precision(training.precision, CPU):
-            loss = masked_loss(model, instances.at(step), training)
+            loss = cross_entropy(model, batches.batch_at(step))
         loss.backward()
         optimizer.step(step + 200)
 
@@ -81,11 +82,11 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         targets = torch.cat([targets_of(ids, columns, plain.config) for ids, columns in parts])
         train_step(plain, adam, inputs, targets, (0.9, 0.0), 1e-4)
 
-    plain_step(instances.at(0).batch)
+    plain_step(batches.batch_at(0).batch)
     used_bf16 = isinstance(precision(training.precision, CPU), torch.autocast)
     own, theirs, flops, peaks = [], [], [], []
     for step in range(1, options.steps + 1):
-        batch = instances.at(step).batch
+        batch = batches.batch_at(step).batch
         own += [seconds(partial(own_step, step)) for _ in range(options.repeat)]
         theirs.append(seconds(partial(plain_step, batch)))
         flops.append(batch_flops(batch, model))
@@ -95,7 +96,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     return {
         "data": options.data,
         "num_layers": settings.num_layers,
-        "width": settings.width,
+        "width": settings.hidden_dim,
         "batch_size": options.batch,
         "precision": "bf16" if used_bf16 else "fp32",
         "threads": torch.get_num_threads(),

@@ -1,4 +1,4 @@
-"""Take the pictures of the explorer that the documentation shows.
+"""Take the screenshots of the explorer for the documentation.
 
     python docs/screenshots.py runs/nobel-gran
 
@@ -24,12 +24,12 @@ from selenium.webdriver.chrome.service import Service
 IMAGES = Path(__file__).parent / "images"
 QUESTION = "Marie Curie | award received | ? | point in time: 1903 | prize share: 1/4 | together with: Pierre Curie"
 FACT = "Marie Curie | award received | Nobel Prize in Physics | point in time: 1903 | together with: Pierre Curie"
-PICTURES: dict[str, tuple[tuple[int, int], str, dict[str, str]]] = {
+SCREENSHOTS: dict[str, tuple[tuple[int, int], str, dict[str, str]]] = {
     "explorer": ((1240, 1100), "light", {"fact": QUESTION}),
     "explorer-why": ((1240, 1120), "dark", {"fact": FACT, "why": "object"}),
     "explorer-phone": ((360, 760), "light", {"fact": QUESTION}),
 }
-"""The size of the window, the colors, and the address, by the name of the file."""
+"""The window size, color scheme and URL parameters of each file."""
 READY = """
     return document.querySelector(".answer")
         && !document.querySelector('[aria-busy="true"]')
@@ -39,7 +39,7 @@ READY = """
 
 @contextmanager
 def served(run: str) -> Iterator[str]:
-    """The address of a server for ``run``."""
+    """Serve ``run``; yields the address."""
     command = [sys.executable, "-c", "from nary.apps.cli.main import main; main()", "serve", run, "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
@@ -53,7 +53,7 @@ def served(run: str) -> Iterator[str]:
 
 @contextmanager
 def browser() -> Iterator[Any]:
-    """Chromium without a window."""
+    """Start headless Chromium."""
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or ""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
@@ -67,8 +67,8 @@ def browser() -> Iterator[Any]:
 
 
 def take(driver: Any, address: str, name: str) -> None:
-    """Write one picture."""
-    (width, height), scheme, state = PICTURES[name]
+    """Write one screenshot."""
+    (width, height), scheme, state = SCREENSHOTS[name]
     features = [
         {"name": "prefers-color-scheme", "value": scheme},
         {"name": "prefers-reduced-motion", "value": "reduce"},
@@ -81,7 +81,7 @@ def take(driver: Any, address: str, name: str) -> None:
     end = time.monotonic() + 60
     while not driver.execute_script(READY):
         if time.monotonic() > end:
-            sys.exit(f"{name}: the page did not come to rest")
+            sys.exit(f"{name}: the page kept loading")
         time.sleep(0.1)
     if width < 600:
         driver.execute_script("document.getElementById('answers').scrollIntoView()")
@@ -94,5 +94,5 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     with served(sys.argv[1]) as address, browser() as driver:
-        for name in PICTURES:
+        for name in SCREENSHOTS:
             take(driver, address, name)

@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 from runs.small import SMALL, small_data
+from training.small import OnStep
 
 import nary
 from nary.data.writing import write
 from nary.recipe import choose
+from nary.training.callbacks import Callback, StepReport
+from nary.training.trainer import Trainer
 
 _SETTINGS: dict[str, Any] = {key.partition(".")[2]: value for key, value in SMALL.items()}
 
@@ -16,7 +19,7 @@ _SETTINGS: dict[str, Any] = {key.partition(".")[2]: value for key, value in SMAL
 def test_from_data_to_answers(tmp_path: Path) -> None:
     data = small_data()
     heard = []
-    run = nary.train(data, model="gran", out=tmp_path / "run", listener=heard.append, **_SETTINGS)
+    run = nary.train(data, model="gran", out=tmp_path / "run", callbacks=[OnStep(heard.append)], **_SETTINGS)
     assert heard[-1].step == heard[-1].steps == len(heard)
     assert run.recipe is not None
     assert run.recipe.training.batch_size == 32
@@ -60,6 +63,33 @@ def test_a_recipe_says_which_model_its_settings_are_for(tmp_path: Path) -> None:
     assert run.model.name == "ram"
     with pytest.raises(nary.NaryError, match="the recipe gran/nobel is for gran, not ram"):
         nary.train(small_data(), model="ram", recipe="gran/nobel", out=tmp_path / "other")
+
+
+def test_the_loss_and_its_settings_by_their_own_names(tmp_path: Path) -> None:
+    data, settings = small_data(), {"epochs": 1, "batch_size": 32, "embedding_dim": 8}
+    run = nary.train(data, model="m-transh", out=tmp_path / "margin", loss="margin", num_negatives=3, **settings)
+    assert run.recipe is not None
+    assert run.recipe.as_tables()["loss"] == {
+        "name": "margin",
+        "num_negatives": 3,
+        "slot_negatives": 0.0,
+        "margin": 0.5,
+    }
+    with pytest.raises(nary.NaryError, match="unknown setting 'num_negatives'"):
+        nary.train(data, model="gran", out=tmp_path / "none", num_negatives=3)
+    with pytest.raises(nary.NaryError, match="unknown loss 'marign'"):
+        nary.train(data, model="m-transh", out=tmp_path / "none", loss="marign")
+
+
+def test_a_callback_stops_training(tmp_path: Path) -> None:
+    class StopAtThree(Callback):
+        def on_step(self, trainer: Trainer, report: StepReport) -> None:
+            if report.step == 3:
+                trainer.stop()
+
+    data = small_data()
+    nary.train(data, out=tmp_path / "run", callbacks=[StopAtThree()], **_SETTINGS)
+    assert "finished after 3 steps" in (tmp_path / "run" / "log.txt").read_text()
 
 
 def test_facts_are_written_where_a_text_says(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The documentation tells the truth: its commands, links and figures exist."""
+"""Check the commands, links and figures in the documentation."""
 
 import importlib
 import re
@@ -11,15 +11,15 @@ from statistics import mean
 import pytest
 
 from nary.apps.cli.main import _COMMANDS
-from nary.apps.results.own import read_own
-from nary.apps.results.page import results_page
-from nary.apps.results.published import MEASURES, read_published
 from nary.data import catalog
 from nary.evaluation.metrics import GROUPS
 from nary.models.registry import MODELS
+from nary.reproduction.page import results_page
+from nary.reproduction.published import PUBLISHED_METRICS, read_published
+from nary.reproduction.records import read_result_rows
 
 ROOT = Path(__file__).parent.parent
-_TOLD = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").rglob("*.md") if page.stem != "results")]
+FIGURE_PAGES = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").rglob("*.md") if page.stem != "results")]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -42,8 +42,8 @@ def test_results_are_made_from_their_files() -> None:
     assert (ROOT / "docs" / "results.md").read_text() == results_page(ROOT / "results", ROOT / "docs" / "results.md")
 
 
-@pytest.mark.parametrize("page", _TOLD, ids=lambda page: page.stem)
-def test_every_result_told_is_recorded_or_published(page: Path) -> None:
+@pytest.mark.parametrize("page", FIGURE_PAGES, ids=lambda page: page.stem)
+def test_every_figure_is_recorded_or_published(page: Path) -> None:
     assert not unknown_figures(page.read_text(), page.stem)
 
 
@@ -55,55 +55,55 @@ def test_a_result_is_looked_up_by_model_and_dataset() -> None:
     assert unknown_figures("RAM has an MRR of 0.656 on JF17K.") == [".656"]  # which is GRAN's
     assert unknown_figures("| GRAN | MRR |\n|---|---|\n| jf17k | 0.417 |") == [".417"]
     assert unknown_figures("An MRR of 0.656.") == [".656"]  # of what?
-    assert not unknown_figures("A valid entity MRR of 0.417.\n\n```\nMRR 0.417\n```\n\n0.417 seconds.")
+    assert not unknown_figures("A validation entity\nMRR of 0.417.\n\n```\nMRR 0.417\n```\n\n0.417 seconds.")
 
 
 def unknown_figures(text: str, title: str = "") -> list[str]:
-    """Figures with three decimals, in a paragraph that says MRR, that are none of a model and dataset it names.
+    """Find figures in paragraphs about MRR that are not results of a model and dataset named there (three decimals).
 
-    The title of a page counts as named. Valid figures are exempt, as they come from choosing settings, and so is what
-    commands print.
+    The title of a page counts as named. Validation figures, which were used to select settings, are exempt, and so is
+    the output of commands.
     """
     text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     unknown = []
     for part in re.split(r"\n\s*\n", text):
-        if re.search(r"(?<!valid )(?<!valid entity )MRR", part):
+        if re.search(r"(?<!validation )(?<!validation entity )MRR", " ".join(part.split())):
             datasets = _named(part, catalog.names())
             models = _named(f"{title} {part}", {*MODELS, *(model for _, model, _ in _figures())})
             known = {f"{value:.3f}" for dataset, model, value in _figures() if dataset in datasets and model in models}
-            told = re.findall(r"(?<![\d.,])0?(\.\d{3})(?!\d)", part)
-            unknown += [figure for figure in told if f"0{figure}" not in known]
+            figures = re.findall(r"(?<![\d.,])0?(\.\d{3})(?!\d)", part)
+            unknown += [figure for figure in figures if f"0{figure}" not in known]
     return unknown
 
 
 def _named(text: str, names: Iterable[str]) -> set[str]:
-    """Which of ``names`` the text has; a name inside a longer one does not count."""
-    text, found = text.casefold(), set()
+    """Find the ``names`` that the text mentions; a name inside a longer one does not count."""
+    text, mentioned = text.casefold(), set()
     for name in sorted(names, key=len, reverse=True):
         pattern = rf"(?<![\w-]){re.escape(name)}(?!\w)"
         if re.search(pattern, text):
-            found.add(name)
+            mentioned.add(name)
             text = re.sub(pattern, " ", text)
-    return found
+    return mentioned
 
 
 @cache
 def _figures() -> list[tuple[str, str, float]]:
     """Dataset, model and value of every MRR and Hits, published or ours: of each seed, and the mean."""
     found = []
-    for (dataset, _, system), figures in read_published(ROOT / "results").figures.items():
+    for (dataset, _, system), figures in read_published(ROOT / "results").results.items():
         model = max((name for name in MODELS if f"{system}-".startswith(f"{name}-")), key=len, default=system)
         found += [(dataset.partition(" ")[0], model, value) for value in figures.values]
-    for row in read_own(ROOT / "results"):
+    for row in read_result_rows(ROOT / "results"):
         for group in GROUPS:
-            for values in (row.values(group, measure) for measure in MEASURES):
+            for values in (row.values(group, measure) for measure in PUBLISHED_METRICS):
                 found += [(row.dataset, row.model, value) for value in [*values, *([mean(values)] if values else [])]]
     return found
 
 
 def test_published_figures_are_consistent_or_remarked_on() -> None:
     """Ranks up to 10 give at least 1/10 each, so MRR >= Hits@1 + (Hits@10 - Hits@1) / 10, up to rounding."""
-    for key, figures in read_published(ROOT / "results").figures.items():
+    for key, figures in read_published(ROOT / "results").results.items():
         mrr, first, tenth = figures.values
         assert first <= tenth or isnan(first) or isnan(tenth), key
         if mrr < first + (tenth - first) / 10 - 0.001:  # false for nan
@@ -111,7 +111,7 @@ def test_published_figures_are_consistent_or_remarked_on() -> None:
 
 
 def test_notes_explain_rows_that_exist() -> None:
-    assert set(read_published(ROOT / "results").notes) <= {row.name for row in read_own(ROOT / "results")}
+    assert set(read_published(ROOT / "results").notes) <= {row.name for row in read_result_rows(ROOT / "results")}
 
 
 def test_every_published_figure_has_its_source() -> None:

@@ -1,4 +1,4 @@
-"""The page "five commands" does what it says, from an empty folder to a running service."""
+"""Run docs/five-commands.md, from an empty folder to a running service."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from apps.server.running import client_of, nary_process
 PAGE = Path(__file__).parent.parent / "docs" / "five-commands.md"
 
 
-def test_the_page_works_as_it_stands(tmp_path: Path, monkeypatch) -> None:
+def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch) -> None:
     blocks = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)
     *before, serve, curl = blocks
     assert [block.split()[:2] for block in before[1:]] == [

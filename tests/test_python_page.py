@@ -1,4 +1,4 @@
-"""docs/python.md does what it says."""
+"""Run the examples in docs/python.md."""
 
 import doctest
 from pathlib import Path

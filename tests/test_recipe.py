@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from nary.config import read_toml
+from nary.config import read_toml, with_overrides
 from nary.data import catalog
 from nary.errors import SettingError
 from nary.models.registry import MODELS, find
 from nary.recipe import EXAMPLE, choose, full_key, recipe_from, shipped
+from nary.training.settings import LOSSES
 
 # entity and relation smoothing, dropout, epochs, trained on
 _PUBLISHED = {
@@ -37,7 +38,7 @@ def test_the_published_runs(dataset: str) -> None:
     tables = choose(dataset).as_tables()
     entity, relation, dropout, epochs, train_on = _PUBLISHED[dataset]
     training = tables["training"]
-    assert (training["entity_smoothing"], training["relation_smoothing"]) == (entity, relation)
+    assert (tables["loss"]["entity_label_smoothing"], tables["loss"]["relation_label_smoothing"]) == (entity, relation)
     assert (tables["model"]["dropout"], training["epochs"]) == (dropout, epochs)
     assert tables["data"]["train_on"] == train_on
     model = {"name": "gran", "variant": "hete", "num_layers": 12, "num_heads": 4, "hidden_dim": 256, "ffn_dim": 512}
@@ -72,7 +73,7 @@ def test_a_recipe_written_out_is_read_back(name: str, tmp_path: Path) -> None:
 def test_unknown_data_take_the_model_s_example(model: str) -> None:
     recipe = choose("mine", model)
     assert recipe.data.name == "mine"
-    assert recipe.training.loss in find(model).losses
+    assert recipe.loss.name in find(model).losses
     example = f"{model}/{EXAMPLE}"
     if model == "frequency":  # counting has no settings
         assert example not in shipped()
@@ -82,7 +83,8 @@ def test_unknown_data_take_the_model_s_example(model: str) -> None:
 
 def test_a_recipe_serves_other_data(tmp_path: Path) -> None:
     recipe = choose("mine", recipe="gran/jf17k", overrides={"training.epochs": 2})
-    assert (recipe.data.name, recipe.training.epochs, recipe.training.entity_smoothing) == ("mine", 2, 0.9)
+    assert (recipe.data.name, recipe.training.epochs) == ("mine", 2)
+    assert recipe.as_tables()["loss"]["entity_label_smoothing"] == 0.9
     path = tmp_path / "own.toml"
     path.write_text("[training]\nepochs = 7\n")
     assert choose("mine", recipe=str(path)).training.epochs == 7
@@ -99,6 +101,15 @@ def test_a_recipe_serves_other_data(tmp_path: Path) -> None:
         ({"data.train_on": ["test"]}, "data.train_on.0 is 'test'", "'train' or 'valid'"),
         ({"data.train_on": []}, "data.train_on is []", "at least 1"),
         ({"evaluation.filter": "slot"}, "evaluation.filter is 'slot'", "'slots'"),
+        ({"loss.entity_smoothing": 0.1}, "unknown key loss.entity_smoothing", "loss.entity_label_smoothing"),
+        ({"loss.num_negatives": 5}, "unknown key loss.num_negatives", ""),
+        ({"loss.name": "marign"}, "unknown loss 'marign'", "margin"),
+        ({"loss.value_weight": 0}, "loss.value_weight is 0", "greater than 0"),
+        (
+            {"training.merge_queries": True},
+            'training: merge_queries and relation_fraction need shuffle = "instances"',
+            "",
+        ),
         ({"model.name": "grann"}, "unknown model 'grann'", "gran"),
     ],
 )
@@ -115,6 +126,7 @@ def test_a_wrong_setting_is_named(overrides: dict[str, Any], message: str, hint:
         ("training = 3", "training is 3, not a table"),
         ("data = 'x'", "data is 'x', not a table"),
         ("model = 'gran'", "model is 'gran', not a table"),
+        ("loss = 'bce'", "loss is 'bce', not a table"),
         ("[modle]\nlayers = 2", r"unknown table \[modle\]"),
         ("[training]\nepoch = 2", "unknown key training.epoch"),
     ],
@@ -144,6 +156,9 @@ def test_keys_by_their_own_name() -> None:
     assert full_key("num_layers", "gran") == "model.num_layers"
     assert full_key("train_on", "gran") == "data.train_on"
     assert full_key("filter", "gran") == "evaluation.filter"
+    assert full_key("entity_label_smoothing", "gran") == "loss.entity_label_smoothing"
+    assert full_key("num_negatives", "gran", "margin") == "loss.num_negatives"
+    assert full_key("loss", "gran") == "loss.name"
     with pytest.raises(SettingError, match="unknown setting 'epoch'") as caught:
         full_key("epoch", "gran")
     assert "epochs" in str(caught.value.hint)
@@ -151,8 +166,41 @@ def test_keys_by_their_own_name() -> None:
         full_key("num_layers", "frequency")
 
 
-def test_no_key_stands_in_two_tables() -> None:
+@pytest.mark.parametrize("loss", [*LOSSES])
+def test_another_loss_keeps_the_settings_that_it_has(loss: str) -> None:
+    before = choose("nobel").as_tables()["loss"]
+    assert before["entity_label_smoothing"] > 0
+    changed = choose("nobel", overrides={"loss.name": loss})
+    defaults = LOSSES.get(loss).settings_class().model_dump()  # type: ignore[call-arg]
+    expected = {**defaults, **{key: value for key, value in before.items() if key in defaults}, "name": loss}
+    assert changed.loss.model_dump() == expected
+    with pytest.raises(SettingError, match=r"unknown key loss\.epoch"):
+        choose("nobel", overrides={"loss.name": loss, "loss.epoch": 3})
+
+
+@pytest.mark.parametrize(
+    ("loss", "changed", "message"),
+    [
+        ("margin", {"training.merge_queries": True}, 'all candidates, not for "margin"'),
+        ("sampled_cross_entropy", {"training.merge_queries": True}, 'not for "sampled_cross_entropy"'),
+        ("corruption_bce", {"training.merge_queries": True}, '"corruption_bce" learns whole facts'),
+        ("corruption_bce", {"training.relation_fraction": 0.5}, '"corruption_bce" learns whole facts'),
+    ],
+)
+def test_a_loss_and_training_must_go_together(tmp_path: Path, loss: str, changed: dict[str, Any], message: str) -> None:
+    settings = {"loss.name": loss, "training.shuffle": "instances", **changed}
+    path = tmp_path / "own.toml"
+    path.write_text("")
+    with pytest.raises(SettingError, match=message) as caught:
+        choose("mine", "gran", str(path), settings)
+    assert caught.value.file == str(path)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("loss", [*LOSSES])
+def test_no_key_stands_in_two_tables(model: str, loss: str) -> None:
     """Otherwise its own name alone would not say which is meant."""
-    tables = choose("mine", overrides={"data.valid_fraction": 0.1}).as_tables()
+    overrides = {"data.valid_fraction": 0.1, "loss.name": loss, "model.name": model}
+    tables = recipe_from(with_overrides({"data": {"name": "mine"}}, overrides)).as_tables()
     keys = [key for table in tables.values() for key in table if key != "name"]
     assert len(keys) == len(set(keys))

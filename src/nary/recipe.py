@@ -12,11 +12,11 @@ from nary.config import Settings, read_toml, validated, with_overrides
 from nary.errors import SettingError, did_you_mean
 from nary.evaluation.protocol import Protocol
 from nary.models.registry import find
-from nary.training.settings import TrainingSettings
+from nary.training.settings import DEFAULT_LOSS, LOSSES, LossSettings, TrainingSettings, check_loss
 
 EXAMPLE = "nobel"
 """The dataset whose recipes, small and quick, serve data that have none of their own."""
-_TABLES = ("data", "model", "training", "evaluation")
+_TABLES = ("data", "model", "loss", "training", "evaluation")
 
 
 class DataSettings(Settings):
@@ -37,6 +37,7 @@ class Recipe(Settings):
 
     data: DataSettings
     model: SerializeAsAny[Settings]
+    loss: SerializeAsAny[LossSettings]
     training: TrainingSettings
     evaluation: Protocol
 
@@ -65,11 +66,15 @@ def _check_tables(tables: Mapping[str, Any], file: str | None) -> None:
 def recipe_from(tables: dict[str, Any], file: str | None = None) -> Recipe:
     """A recipe from TOML tables."""
     _check_tables(tables, file)
-    model = tables.get("model", {})
+    model, loss = tables.get("model", {}), tables.get("loss", {})
+    loss_class = LOSSES.get(_loss_name(tables))
+    training = validated(TrainingSettings, tables.get("training", {}), "training", file)
+    check_loss(training, loss_class, file)
     return Recipe(
         data=validated(DataSettings, tables.get("data", {}), "data", file),
         model=validated(find(str(model.get("name", "gran"))).settings, model, "model", file),
-        training=validated(TrainingSettings, tables.get("training", {}), "training", file),
+        loss=validated(loss_class.settings_class, loss, "loss", file),
+        training=training,
         evaluation=validated(Protocol, tables.get("evaluation", {}), "evaluation", file),
     )
 
@@ -97,19 +102,41 @@ def choose(
         _check_tables(tables, file)
         if model is not None and model != (found := tables.get("model", {}).get("name", "gran")):
             raise SettingError(f"the recipe {recipe} is for {found}, not {model}", "Leave --model out.", file)
-    tables = with_overrides(tables, {"data.name": data, **(overrides or {})})
+    tables = override(tables, {"data.name": data, **(overrides or {})})
     return recipe_from(tables, file)
 
 
-def full_key(name: str, model: str) -> str:
-    """``table.key`` of a key given by its own name alone, for a recipe of ``model``."""
+def override(tables: dict[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """``tables`` with other values for the keys ``table.key`` of ``overrides``.
+
+    Another ``loss.name`` drops the keys of ``[loss]`` that the new loss does not have.
+    """
+    changed = with_overrides(tables, overrides)
+    if _loss_name(changed) != _loss_name(tables):
+        known = LOSSES.get(_loss_name(changed)).settings_class.model_fields
+        kept = {key: value for key, value in changed["loss"].items() if key in known or f"loss.{key}" in overrides}
+        changed["loss"] = kept
+    return changed
+
+
+def _loss_name(tables: Mapping[str, Any]) -> str:
+    return str(tables.get("loss", {}).get("name", DEFAULT_LOSS))
+
+
+def full_key(name: str, model: str, loss: str = DEFAULT_LOSS) -> str:
+    """``table.key`` of a key given by its own name alone, for a recipe of ``model`` and ``loss``.
+
+    ``loss`` itself stands for ``loss.name``.
+    """
     kinds: dict[str, type[Settings]] = {
         "training": TrainingSettings,
         "model": find(model).settings,
+        "loss": LOSSES.get(loss).settings_class,
         "data": DataSettings,
         "evaluation": Protocol,
     }
     known = {key: f"{table}.{key}" for table, kind in kinds.items() for key in kind.model_fields if key != "name"}
+    known["loss"] = "loss.name"
     if name not in known:
         raise SettingError(f"unknown setting {name!r}", did_you_mean(name, known))
     return known[name]

@@ -15,14 +15,14 @@ def show(nary: Nary) -> Nary:
 
 
 def test_vertices_and_edges_for_people(show: Nary) -> None:
-    found = show(QUERY)
-    assert found.code == 0
-    rows = [line.split() for line in found.out.splitlines()]
+    outcome = show(QUERY)
+    assert outcome.code == 0
+    rows = [line.split() for line in outcome.out.splitlines()]
     assert ["object", "?"] in rows
     assert ["value", "1", "1843"] in rows
     assert ["subject", "relation", "1", "Ada", "–", "wrote"] in rows
     assert ["attribute", "1", "value", "1", "4", "year", "–", "1843"] in rows
-    assert found.err == ""
+    assert outcome.err == ""
 
 
 def test_vertices_and_edges_for_machines(show: Nary) -> None:
@@ -47,15 +47,15 @@ def test_vertices_and_edges_for_machines(show: Nary) -> None:
 
 @pytest.mark.parametrize(("variant", "types"), [("homo", [1] * 4), ("complete", [0] * 10)])
 def test_a_variant(show: Nary, variant: str, types: list[int]) -> None:
-    found = show(QUERY, "--variant", variant, "--json").json
-    assert found["variant"] == variant
-    assert [edge["type"] for edge in found["edges"]] == types
+    outcome = show(QUERY, "--variant", variant, "--json").json
+    assert outcome["variant"] == variant
+    assert [edge["type"] for edge in outcome["edges"]] == types
 
 
 def test_a_question_mark_and_a_line_break_are_told_from_a_gap_and_a_row(show: Nary) -> None:
-    found = show('"?" | wrote | "two\\nlines"')
-    assert '"?" – wrote' in found.out
-    assert '"two\\nlines" – wrote' in found.out
+    outcome = show('"?" | wrote | "two\\nlines"')
+    assert '"?" – wrote' in outcome.out
+    assert '"two\\nlines" – wrote' in outcome.out
     assert show('"?" | wrote | ?', "--json").json["vertices"][1:] == [
         {"position": "subject", "role": "subject", "name": "?"},
         {"position": "object", "role": "object", "name": None},
@@ -64,10 +64,10 @@ def test_a_question_mark_and_a_line_break_are_told_from_a_gap_and_a_row(show: Na
 
 @pytest.mark.parametrize(("name", "head"), [("fact.svg", b"<svg "), ("fact.png", b"\x89PNG")])
 def test_a_picture(show: Nary, tmp_path: Path, name: str, head: bytes) -> None:
-    found = show(QUERY, "--out", tmp_path / name, "--json")
-    assert found.code == 0
-    assert found.json["fact"] == QUERY  # what was drawn is said on standard error
-    assert f"drew {tmp_path / name}" in found.err
+    outcome = show(QUERY, "--out", tmp_path / name, "--json")
+    assert outcome.code == 0
+    assert outcome.json["fact"] == QUERY  # what was drawn is said on standard error
+    assert f"drew {tmp_path / name}" in outcome.err
     assert (tmp_path / name).read_bytes().startswith(head)
 
 
@@ -80,9 +80,9 @@ def test_a_picture(show: Nary, tmp_path: Path, name: str, head: bytes) -> None:
     ],
 )
 def test_mistakes(show: Nary, arguments: list[str], kind: str, message: str) -> None:
-    found = show(*arguments, "--json")
-    assert (found.code, found.out) == (2, "")
-    error = json.loads(found.err)["error"]
+    outcome = show(*arguments, "--json")
+    assert (outcome.code, outcome.out) == (2, "")
+    error = json.loads(outcome.err)["error"]
     assert error["kind"] == kind
     assert message in error["message"]
 

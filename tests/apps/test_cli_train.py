@@ -13,7 +13,7 @@ from nary.data.load import load
 from nary.data.writing import write
 from nary.facts import Fact, FactTable, Vocabulary
 from nary.recipe import choose
-from nary.runs.results import read_results
+from nary.reproduction.records import read_results
 
 MEASURES = {"mrr", "hits@1", "hits@3", "hits@5", "hits@10", "mr", "count"}
 

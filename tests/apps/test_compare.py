@@ -9,9 +9,8 @@ import pytest
 from apps.command import Nary
 from runs.small import small_data, small_run
 
-from nary.recipe import choose
+from nary.reproduction.records import record_result
 from nary.runs import load_run
-from nary.runs.results import record_result
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +34,10 @@ def mrr(folder: Path, name: str, report: int = 0) -> float:
 
 
 def test_a_table_of_two_runs(nary: Nary, folder: Path) -> None:
-    found = nary("compare", folder / "gran", folder / "floor")
-    assert found.code == 0
+    outcome = nary("compare", folder / "gran", folder / "floor")
+    assert outcome.code == 0
     better, worse = sorted(("gran", "floor"), key=lambda name: -mrr(folder, name))
-    lines = found.out.splitlines()
+    lines = outcome.out.splitlines()
     titles = ["MRR", "Hits@1", "Hits@10", "MRR", "s/o", "MRR", "value", "MRR", "relation"]
     assert lines[0].split() == ["run", "model", "recipe", "data", "seed", *titles, "parameters", "epochs", "seconds"]
     places = [next(i for i, line in enumerate(lines) if line.startswith(f"{name} ")) for name in (better, worse)]
@@ -47,7 +46,7 @@ def test_a_table_of_two_runs(nary: Nary, folder: Path) -> None:
     assert f"{mrr(folder, worse):.3f} " in lines[places[1]]
     assert len({line.index(".", lines[0].index("MRR")) for line in lines[1:3]}) == 1  # figures stand below each other
     assert lines[-1] == "Protocol: filter slots (train, valid, test); ties mean; candidates all; positions all."
-    assert found.err == ""
+    assert outcome.err == ""
 
 
 def test_how_long_each_took_to_an_mrr(nary: Nary, folder: Path, tmp_path: Path) -> None:
@@ -69,8 +68,8 @@ def test_how_long_each_took_to_an_mrr(nary: Nary, folder: Path, tmp_path: Path) 
 
 
 def test_everything_as_json(nary: Nary, folder: Path) -> None:
-    found = nary("compare", folder / "gran", folder / "floor", "--json").json
-    runs = {run["run"]: run for run in found["runs"]}
+    outcome = nary("compare", folder / "gran", folder / "floor", "--json").json
+    runs = {run["run"]: run for run in outcome["runs"]}
     gran, floor = runs["gran"], runs["floor"]
     assert (gran["model"], gran["data"], gran["seed"], gran["epochs"]) == ("gran-hete", "generated", 0, 4.0)
     assert gran["parameters"] == sum(p.numel() for p in load_run(folder / "gran").model.parameters())
@@ -82,19 +81,19 @@ def test_everything_as_json(nary: Nary, folder: Path) -> None:
     )
     assert gran["metrics"]["entity"]["mrr"] == mrr(folder, "gran")
     best = max(runs, key=lambda name: mrr(folder, name))
-    assert found["best"]["mrr entity"] == [best]
-    assert found["warnings"] == []
+    assert outcome["best"]["mrr entity"] == [best]
+    assert outcome["warnings"] == []
 
 
 def test_a_column_that_one_run_has_not(nary: Nary, folder: Path) -> None:
-    found = nary("compare", folder / "triples", folder / "gran", "--out", folder / "table.md")
-    assert found.code == 0
+    outcome = nary("compare", folder / "triples", folder / "gran", "--out", folder / "table.md")
+    assert outcome.code == 0
     row = next(line for line in (folder / "table.md").read_text().splitlines() if "triples only" in line)
     assert "| – |" in row  # the MRR of values
     first, second = sorted(("triples", "gran"), key=lambda name: -mrr(folder, name))
     data = {"triples": "generated, triples only (triples)", "gran": "generated (gran)"}
-    assert f"note: Not the same data: {data[first]}; {data[second]}." in found.err
-    queries = [line for line in found.err.splitlines() if line.startswith("note: Not the same queries")]
+    assert f"note: Different data: {data[first]}; {data[second]}." in outcome.err
+    queries = [line for line in outcome.err.splitlines() if line.startswith("note: Different queries")]
     assert len(queries) == 2  # entity and relation; subjects and objects are as many
     assert "subject/object" not in "".join(queries)
 
@@ -134,15 +133,17 @@ def test_a_plot(nary: Nary, folder: Path, tmp_path: Path, kind: str) -> None:
         assert content.startswith(b"\x89PNG\r\n")
     else:
         assert "<!-- gran -->" in content.decode()
-        assert "seconds of training" in content.decode()
+        assert "training time (seconds)" in content.decode()
 
 
 def test_recorded_results_and_metrics_files(nary: Nary, folder: Path, tmp_path: Path) -> None:
     run = load_run(folder / "gran")
     path = record_result(run, run.reports[0], tmp_path)
-    found = nary("compare", path, folder / "gran" / "model" / "metrics.json", folder / "floor" / "model", "--json").json
-    assert found["warnings"] == []
-    runs = {run["path"]: run for run in found["runs"]}
+    outcome = nary(
+        "compare", path, folder / "gran" / "model" / "metrics.json", folder / "floor" / "model", "--json"
+    ).json
+    assert outcome["warnings"] == []
+    runs = {run["path"]: run for run in outcome["runs"]}
     recorded, model_folder = runs[str(path)], runs[str(folder / "gran" / "model")]
     assert recorded["metrics"] == model_folder["metrics"]
     assert recorded["recipe"] == model_folder["recipe"]
@@ -155,13 +156,13 @@ def load_seconds(folder: Path) -> float:
 
 
 def test_a_run_without_a_report_says_what_to_do(nary: Nary, folder: Path) -> None:
-    found = nary("compare", folder / "gran", folder / "fresh", "--json")
-    assert found.code == 2
-    assert found.error["message"] == f"{folder / 'fresh'} has not been evaluated on test"
-    assert found.error["hint"] == f"Do it: nary evaluate {folder / 'fresh'} --split test"
-    found = nary("compare", folder / "gran", "--set", "evaluation.candidates=seen", "--json")
-    assert found.error["message"] == f"{folder / 'gran'} has not been evaluated on test by this protocol"
-    assert found.error["hint"].endswith("--split test --set evaluation.candidates=seen")
+    outcome = nary("compare", folder / "gran", folder / "fresh", "--json")
+    assert outcome.code == 2
+    assert outcome.error["message"] == f"{folder / 'fresh'} has not been evaluated on test"
+    assert outcome.error["hint"] == f"Run: nary evaluate {folder / 'fresh'} --split test"
+    outcome = nary("compare", folder / "gran", "--set", "evaluation.candidates=seen", "--json")
+    assert outcome.error["message"] == f"{folder / 'gran'} has not been evaluated on test with this protocol"
+    assert outcome.error["hint"].endswith("--split test --set evaluation.candidates=seen")
     assert "has no context split" in nary("compare", folder / "gran", "--split", "context", "--json").error["message"]
 
 
@@ -170,15 +171,15 @@ def test_reports_by_another_protocol(nary: Nary, tmp_path: Path) -> None:
         small_run(tmp_path / name, "frequency")
         assert nary("evaluate", tmp_path / name, "--candidates", "seen").code == 0
     assert nary("evaluate", tmp_path / "one").code == 0
-    found = nary("compare", tmp_path / "one", tmp_path / "two", "--set", "evaluation.candidates=seen", "--json").json
-    assert [run["protocol"]["candidates"] for run in found["runs"]] == ["seen", "seen"]
-    assert found["best"]["mrr entity"] == ["one", "two"]  # they are equal
+    outcome = nary("compare", tmp_path / "one", tmp_path / "two", "--set", "evaluation.candidates=seen", "--json").json
+    assert [run["protocol"]["candidates"] for run in outcome["runs"]] == ["seen", "seen"]
+    assert outcome["best"]["mrr entity"] == ["one", "two"]  # they are equal
     run = load_run(tmp_path / "two")
     path = record_result(run, run.reports[0], tmp_path / "results")
     warning = nary("compare", tmp_path / "one", path, "--json").json["warnings"]
     values = {"one": "all (one)", "two": "seen (results/generated/frequency-seed0.json)"}
     first, second = ("one", "two") if mrr(tmp_path, "one", -1) >= mrr(tmp_path, "two") else ("two", "one")
-    assert warning == [f"Other rules, candidates: {values[first]}; {values[second]}."]
+    assert warning == [f"Different protocols, candidates: {values[first]}; {values[second]}."]
 
 
 def test_other_facts_under_the_same_name_and_other_splits_learned_from(
@@ -187,24 +188,24 @@ def test_other_facts_under_the_same_name_and_other_splits_learned_from(
     run = small_run(tmp_path / "run", "frequency", small_data(80), data__train_on=["train", "valid"])
     run.keep(run.evaluate("test"))
     warnings = nary("compare", folder / "floor", tmp_path / "run", "--json").json["warnings"]
-    assert warnings[0].startswith("Other facts under the same name, by their fingerprint: ")
-    assert any(line.startswith("Learned from: ") and "train, valid" in line for line in warnings)
+    assert warnings[0].startswith("Different facts under the same name, by fingerprint: ")
+    assert any(line.startswith("Trained on different splits: ") and "train, valid" in line for line in warnings)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["nowhere"], "no model or run folder"),
-        (["{folder}/gran", "--out", "table.xls"], "cannot tell from its name how to write table.xls"),
+        (["{folder}/gran", "--out", "table.xls"], "cannot write table.xls: unknown file extension"),
         (["{folder}/gran", "--set", "training.epochs=3"], "training cannot be changed after the training"),
-        (["{folder}/gran/recipe.toml"], "not a recorded result"),
+        (["{folder}/gran/recipe.toml"], "not a result record"),
         ([], "Missing argument"),
     ],
 )
 def test_mistakes(nary: Nary, folder: Path, arguments: list[str], message: str) -> None:
-    found = nary("compare", *(one.format(folder=folder) for one in arguments), "--json")
-    assert found.code == 2
-    assert message in found.error["message"]
+    outcome = nary("compare", *(one.format(folder=folder) for one in arguments), "--json")
+    assert outcome.code == 2
+    assert message in outcome.error["message"]
 
 
 def test_a_result_of_another_split_or_of_a_damaged_file(nary: Nary, folder: Path, tmp_path: Path) -> None:
@@ -214,28 +215,9 @@ def test_a_result_of_another_split_or_of_a_damaged_file(nary: Nary, folder: Path
     content: dict[str, Any] = json.loads(path.read_text())
     del content["recipe"]
     path.write_text(json.dumps(content))
-    assert nary("compare", path, "--json").error["message"] == "not a recorded result: 'recipe'"
+    assert nary("compare", path, "--json").error["message"] == "not a result record: 'recipe'"
 
 
 def test_nothing_is_written_if_a_run_cannot_be_compared(nary: Nary, folder: Path, tmp_path: Path) -> None:
     assert nary("compare", folder / "gran", folder / "fresh", "--out", tmp_path / "table.md").code == 2
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_recipe_in_a_few_words() -> None:
-    from nary.apps.comparing.recipes import recipe_label
-
-    assert recipe_label(choose("nobel")) == "gran/nobel"
-    assert recipe_label(choose("nobel", overrides={"training.seed": 4, "training.epochs": 3})) == "gran/nobel, epochs=3"
-    assert recipe_label(choose("mine", recipe="gran/nobel")) == "gran/nobel"
-    changed = {
-        "training.epochs": 3,
-        "training.batch_size": 7,
-        "model.hidden_dim": 8,
-        "model.num_layers": 1,
-        "data.train_on": ["valid"],
-    }
-    assert (
-        recipe_label(choose("nobel", overrides=changed))
-        == "gran/nobel, train_on=valid, num_layers=1, hidden_dim=8, 2 more changes"
-    )

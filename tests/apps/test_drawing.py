@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nary.apps.drawing import draw_fact, fact_svg
-from nary.apps.drawing.labels import ROOM, fit, text_width
-from nary.apps.drawing.layout import lay_out
+from nary.apps.drawing.layout import MAX_LABEL_WIDTH, lay_out, text_width, wrap_label
 from nary.apps.drawing.picture import Box, Picture
 from nary.errors import MissingExtraError, OutputError, SettingError
 from nary.facts import GAP, Fact, Query
@@ -118,14 +117,14 @@ def test_a_long_label_is_shortened_and_kept_whole_as_a_title() -> None:
     ],
 )
 def test_labels_in_lines(label: str, lines: tuple[str, ...]) -> None:
-    assert fit(label) == lines
+    assert wrap_label(label) == lines
 
 
 @given(st.text(min_size=1, max_size=120))
 def test_no_line_is_too_wide(label: str) -> None:
-    lines = fit(label)
+    lines = wrap_label(label)
     assert 1 <= len(lines) <= 2
-    assert all(line and text_width(line) <= ROOM for line in lines)
+    assert all(line and text_width(line) <= MAX_LABEL_WIDTH for line in lines)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -182,7 +181,7 @@ def test_a_png_of_names_that_mean_something_to_matplotlib(tmp_path: Path, recwar
 
 
 def test_an_unknown_kind_of_picture(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=re.escape("cannot draw fact.gif\nLet the name of the picture end in .svg")):
+    with pytest.raises(OutputError, match=re.escape("cannot draw fact.gif\nUse a file name that ends in .svg")):
         draw_fact(FACT, tmp_path / "fact.gif")
     assert not list(tmp_path.iterdir())
 

@@ -14,23 +14,23 @@ from nary.facts import Fact, FactTable, Vocabulary
 
 
 @pytest.fixture(scope="module")
-def found() -> Statistics:
+def stats() -> Statistics:
     return statistics(generate(400, 50, relations=8))
 
 
-def test_a_png(found: Statistics, tmp_path: Path) -> None:
-    plot_statistics(found, tmp_path / "picture.PNG")
+def test_a_png(stats: Statistics, tmp_path: Path) -> None:
+    plot_statistics(stats, tmp_path / "picture.PNG")
     assert (tmp_path / "picture.PNG").read_bytes().startswith(b"\x89PNG\r\n")
     assert [path.name for path in tmp_path.iterdir()] == ["picture.PNG"]
 
 
-def test_an_svg_is_the_same_each_time_and_shows_the_counts(found: Statistics, tmp_path: Path) -> None:
+def test_an_svg_is_the_same_each_time_and_shows_the_counts(stats: Statistics, tmp_path: Path) -> None:
     for name in ("one.svg", "two.svg"):
-        plot_statistics(found, tmp_path / name)
+        plot_statistics(stats, tmp_path / name)
     text = (tmp_path / "one.svg").read_text(encoding="utf-8")
     assert text == (tmp_path / "two.svg").read_text(encoding="utf-8")
     assert "generated: 400 facts, 50 entities" in text  # matplotlib keeps texts as comments beside their outlines
-    assert found.top_relations[0][0] in text
+    assert stats.top_relations[0][0] in text
 
 
 def test_names_that_mean_something_to_matplotlib_and_many_arities(
@@ -48,18 +48,18 @@ def test_names_that_mean_something_to_matplotlib_and_many_arities(
     assert not recwarn.list
 
 
-def test_an_unknown_kind_of_picture(found: Statistics, tmp_path: Path) -> None:
+def test_an_unknown_kind_of_picture(stats: Statistics, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"cannot draw picture\.gif"):
-        plot_statistics(found, tmp_path / "picture.gif")
+        plot_statistics(stats, tmp_path / "picture.gif")
 
 
-def test_where_nothing_can_be_written(found: Statistics, tmp_path: Path) -> None:
+def test_where_nothing_can_be_written(stats: Statistics, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="cannot write"):
-        plot_statistics(found, tmp_path / "file" / "picture.png")
+        plot_statistics(stats, tmp_path / "file" / "picture.png")
 
 
-def test_without_matplotlib(found: Statistics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib(stats: Statistics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # what an import of a missing module finds
     with pytest.raises(MissingExtraError, match=r"nary\[plots\]"):
-        plot_statistics(found, tmp_path / "picture.png")
+        plot_statistics(stats, tmp_path / "picture.png")

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from apps.command import Nary
+from training.small import OnStep
 
-from nary.runs.results import read_results
-from nary.training.loop import Listener
+from nary.reproduction.records import read_results
+from nary.training.callbacks import Callback
 
 
 @pytest.fixture
@@ -17,10 +18,10 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C is pressed at the first step of every training."""
 
     @contextmanager
-    def bar(show: bool) -> Iterator[Listener]:
-        yield lambda report: signal.raise_signal(signal.SIGINT)
+    def bar(show: bool) -> Iterator[Callback]:
+        yield OnStep(lambda report: signal.raise_signal(signal.SIGINT))
 
-    monkeypatch.setattr("nary.apps.cli.reproduce.training_bar", bar)
+    monkeypatch.setattr("nary.apps.cli.reproduce.TrainingBar", bar)
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def places(tmp_path: Path) -> tuple[object, ...]:
 
 def test_a_row_is_made_once(nary: Nary, places: tuple[object, ...], tmp_path: Path) -> None:
     planned = nary("reproduce", "frequency/nobel", "--dry-run", "--json", *places).json
-    expected = {"row": "frequency/nobel", "dataset": "nobel", "seed": 0, "state": "to do", "seconds": None}
+    expected = {"name": "frequency/nobel", "dataset": "nobel", "seed": 0, "state": "to do", "seconds": None}
     assert planned == [expected]
     assert not list(tmp_path.iterdir())
     assert nary("reproduce", "frequency/nobel", "--json", *places).json == [{**expected, "state": "recorded"}]
@@ -52,8 +53,8 @@ def test_a_result_with_other_settings_is_replaced_with_a_notice(
     nary("reproduce", "frequency/nobel", *places)
     path = tmp_path / "results" / "nobel" / "frequency-seed0.json"
     path.write_text(path.read_text().replace('"ties": "mean"', '"ties": "pessimistic"'))
-    found = nary("reproduce", "frequency/nobel", *places)
-    assert "was made with other settings and will be replaced" in found.err
+    outcome = nary("reproduce", "frequency/nobel", *places)
+    assert "was made with other settings and will be replaced" in outcome.err
     assert '"ties": "pessimistic"' not in path.read_text()
 
 
@@ -70,10 +71,10 @@ def test_without_a_name_all_tables_are_listed(nary: Nary, places: tuple[object, 
 def test_ctrl_c_saves_and_says_that_the_same_command_goes_on(
     nary: Nary, places: tuple[object, ...], tmp_path: Path
 ) -> None:
-    found = nary("reproduce", "gran/nobel", "--seeds", "0,1", *places)
-    assert found.code == 130
-    assert "stopped after step 1; saved" in found.err
-    assert "The same command goes on." in found.err
+    outcome = nary("reproduce", "gran/nobel", "--seeds", "0,1", *places)
+    assert outcome.code == 130
+    assert "stopped after step 1; saved" in outcome.err
+    assert "Run the same command again to resume." in outcome.err
     assert not (tmp_path / "results").exists()
     states = nary("reproduce", "gran/nobel", "--seeds", "0,1", "--dry-run", "--json", *places).json
     assert [job["state"] for job in states] == ["started", "to do"]
@@ -81,7 +82,7 @@ def test_ctrl_c_saves_and_says_that_the_same_command_goes_on(
 
 
 def test_mistakes(nary: Nary, places: tuple[object, ...]) -> None:
-    found = nary("reproduce", "gran/nobell", "--json", *places)
-    assert found.code == 2
-    assert "gran/nobel" in found.error["hint"]
+    outcome = nary("reproduce", "gran/nobell", "--json", *places)
+    assert outcome.code == 2
+    assert "gran/nobel" in outcome.error["hint"]
     assert nary("reproduce", "gran/nobel", "--seeds", "x", "--json", *places).code == 2

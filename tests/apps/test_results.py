@@ -1,59 +1,14 @@
-"""The page of results: what it shows of results and published figures."""
+"""``nary results`` as its users see it."""
 
 from pathlib import Path
-from typing import Any
 
-import orjson
 import pytest
 from apps.command import Nary
+from reproduction.recorded import PUBLISHED, record
 
-from nary.apps.results.own import read_own
-from nary.apps.results.page import PICTURE, results_page
-from nary.apps.results.picture import datasets_drawn
-from nary.apps.results.published import read_published
-from nary.errors import DataError
-from nary.runs.tables import all_rows, find_row
-
-PUBLISHED = """
-[sources]
-paper = "A paper"
-
-[notes]
-"gran/jf17k-4-fast" = "it is small"
-
-[[figure]]
-dataset = "jf17k-4"
-group = "entity"
-source = "paper"
-of.gran-hete = [0.85, 0.80, 0.93]
-of.gran-homo = [0.84]
-of.getd = [0.81, nan, 0.91]
-remark.getd = "an estimate"
-"""
-
-
-def result(folder: Path, file: str, mrr: float, *, dataset: str = "jf17k-4", **changed: Any) -> None:
-    """A result called ``file``, up to the seed."""
-    recipes = {(row.dataset, row.file): row.recipe.as_tables() for row in all_rows().values()}
-    model, _, variant = file.partition("-")
-    figures = {"mrr": mrr, "hits@1": mrr - 0.05, "hits@10": mrr + 0.05}
-    content = {
-        "model": model,
-        "variant": variant.partition("-")[0] or None,
-        "dataset": dataset,
-        "split": "test",
-        "trained_on": ["train"],
-        "seed": 0,
-        "recipe": recipes.get((dataset, file), {"data": {"name": dataset}}),
-        "protocol": {"filter": "slots", "filter_splits": ["train", "test"], "positions": []},
-        "metrics": {"entity": figures, "value": figures},
-        "seconds": 60.0,
-        "hardware": "a machine",
-        **changed,
-    }
-    path = folder / dataset / f"{file}-seed{content['seed']}.json"
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(orjson.dumps(content))
+from nary.reproduction.figure import datasets_to_plot
+from nary.reproduction.page import FIGURE, results_page
+from nary.reproduction.records import read_result_rows
 
 
 @pytest.fixture
@@ -62,156 +17,21 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def line_of(page: str, name: str) -> list[str]:
-    """The cells of the first row called ``name``."""
-    line = next(line for line in page.splitlines() if line.startswith(f"| {name} |"))
-    return [cell.strip() for cell in line.strip("|").split("|")]
-
-
-def test_seeds_make_one_row_beside_the_published_figures(folder: Path) -> None:
-    result(folder, "gran-hete-fast", 0.80)
-    result(folder, "gran-hete-fast", 0.82, seed=1, seconds=120.0)
-    page = results_page(folder)
-    assert line_of(page, "`gran/jf17k-4-fast`") == [
-        *("`gran/jf17k-4-fast`", "0.810 ± 0.014", "0.760 ± 0.014", "0.860 ± 0.014"),
-        *("0.850", "0.800", "0.930", "paper", "−0.040", "2", "A", "90"),
-        " ".join(f"[{seed}]({folder.name}/jf17k-4/gran-hete-fast-seed{seed}.json)" for seed in (0, 1)),
-    ]
-    assert "- `gran/jf17k-4-fast`, −0.040: it is small." in page
-    assert "- A: filter slots, filter_splits train test." in page
-    assert "- paper: A paper." in page
-
-
-def test_a_large_difference_without_a_note_says_so_and_a_small_one_nothing(folder: Path) -> None:
-    result(folder, "gran-hete", 0.80)
-    result(folder, "getd", 0.80)
-    page = results_page(folder)
-    assert "- `gran/jf17k-4`, −0.050: not explained yet." in page
-    assert "- `getd/jf17k-4`" not in page
-    assert "- getd, published: an estimate." in page
-
-
-def test_rows_stand_in_the_order_of_their_figures_and_published_ones_among_them(folder: Path) -> None:
-    result(folder, "gran-hete", 0.82)
-    result(folder, "ram", 0.70)
-    page = results_page(folder)
-    places = [page.index(f"| {name} ") for name in ("`gran/jf17k-4`", "*getd*", "`ram/jf17k-4`")]
-    assert places == sorted(places)
-    assert line_of(page, "*getd*")[1:8] == ["–", "–", "–", "0.810", "–", "0.910", "paper"]
-    assert "gran-homo" not in page  # ablations have a table of their own
-
-
-def test_ablations_stand_beside_the_whole_system(folder: Path) -> None:
-    result(folder, "gran-hete", 0.82)
-    result(folder, "gran-homo", 0.81)
-    before, ablations = results_page(folder).split("## Ablations")
-    comparisons = before.split("## By arity")[0]
-    assert "`gran/jf17k-4`" in comparisons
-    assert "gran-homo" not in comparisons
-    assert line_of(ablations, "`gran-homo/jf17k-4`")[8] == "−0.030"
-    assert line_of(ablations, "`gran/jf17k-4`")[1] == "0.820"
-    assert "getd" not in ablations.split("## Protocols")[0]
-
-
-def test_without_qualifiers_it_is_another_system(folder: Path) -> None:
-    triples = {"data": {"name": "jf17k-4", "qualifiers": False}}
-    figures = {"mrr": 0.5, "hits@1": 0.4, "hits@10": 0.6}
-    result(
-        folder, "gran-hete-triples", 0.5, recipe=triples, metrics=dict.fromkeys(["entity", "subject/object"], figures)
-    )
-    before, ablations = results_page(folder).split("## Ablations")
-    assert "gran-triples/jf17k-4" not in before.split("## By arity")[0]
-    assert line_of(ablations, "`gran-triples/jf17k-4` †")[4] == ""  # the published figure is not for triples
-    assert "### jf17k-4, subject/object" in ablations  # which is what can be compared with them
-
-
-def test_who_answers_for_a_part_of_the_entities_is_not_beside_the_others(folder: Path) -> None:
-    figures = {"mrr": 0.5, "hits@1": 0.4, "hits@10": 0.6}
-    result(folder, "gran-hete", 0.82, metrics={"entity": {**figures, "count": 40}})
-    result(folder, "ram", 0.9, metrics={"entity": {**figures, "count": 20}})
-    comparisons = results_page(folder).split("## By arity")[0]
-    assert "`gran/jf17k-4`" in comparisons
-    assert "`ram/jf17k-4`" not in comparisons
-
-
-def test_other_protocols_have_other_letters(folder: Path) -> None:
-    result(folder, "gran-hete", 0.82)
-    result(folder, "ram", 0.70, protocol={"filter": "none"})
-    page = results_page(folder)
-    assert (line_of(page, "`gran/jf17k-4`")[10], line_of(page, "`ram/jf17k-4`")[10]) == ("A", "B")
-    assert "- B: filter none." in page
-
-
-def test_what_was_learned_from_is_told_by_the_letter(folder: Path) -> None:
-    result(folder, "gran-hete", 0.82, trained_on=["train", "valid"])
-    result(folder, "ram", 0.70)
-    page = results_page(folder)
-    assert (line_of(page, "`gran/jf17k-4`")[10], line_of(page, "`ram/jf17k-4`")[10]) == ("A", "B")
-    assert "filter_splits train test. Learned from train and valid." in page
-
-
-def test_what_was_not_ranked_on_test_is_no_result(folder: Path) -> None:
-    result(folder, "gran-hete", 0.82, split="valid")
-    assert not read_own(folder)
-    assert "None recorded yet; `nary reproduce single-arity` makes them." in results_page(folder)
-
-
-def test_settings_changed_one_at_a_time_stand_beside_the_whole_recipe(folder: Path) -> None:
-    tables = find_row("gran/jf17k-4").recipe.as_tables()
-    deeper = {**tables, "model": {**tables["model"], "num_layers": 24}}
-    again = {**deeper, "training": {**tables["training"], "seed": 1}}
-    result(folder, "gran-hete-tried", 0.60, split="valid", recipe=tables)
-    result(folder, "gran-hete-tried,model.num_layers=24", 0.62, split="valid", recipe=deeper)
-    result(folder, "gran-hete-tried,model.num_layers=24", 0.63, split="valid", recipe=again, seed=1)
-    result(folder, "getd-tried,training.epochs=3", 0.50, split="valid")  # changed from what?
-    _, page = results_page(folder).split("### jf17k-4, gran, 160 epochs")
-    assert line_of(page, "`num_layers = 24`")[1:5] == ["0.625 ± 0.007", "0.575 ± 0.007", "0.675 ± 0.007", "+0.025"]
-    assert line_of(page, "**nothing**")[1:5] == ["0.600", "0.550", "0.650", ""]
-    assert page.index("`num_layers = 24`") < page.index("**nothing**")
-    assert "epochs = 3" not in page
-
-
-def test_a_setting_that_is_younger_than_a_result_is_none_that_was_changed(folder: Path) -> None:
-    tables = find_row("gran/jf17k-4").recipe.as_tables()
-    older = {key: value for key, value in tables["training"].items() if key != "entity_lr_scale"}
-    result(folder, "gran-hete-tried", 0.60, split="valid", recipe={**tables, "training": older})
-    deeper = {**tables, "model": {**tables["model"], "num_layers": 24}}
-    result(folder, "gran-hete-tried,model.num_layers=24", 0.62, split="valid", recipe=deeper)
-    page = results_page(folder)
-    assert line_of(page, "`num_layers = 24`")[4] == "+0.020"
-    assert "entity_lr_scale" not in page
-
-
-def test_results_with_other_settings_than_the_recipe_are_marked_and_not_mixed_with_others(folder: Path) -> None:
-    tables = find_row("gran/jf17k-4").recipe.as_tables()
-    result(folder, "gran-hete", 0.80)
-    result(folder, "gran-hete", 0.60, seed=1, recipe={**tables, "training": {**tables["training"], "epochs": 1}})
-    page = results_page(folder)
-    assert (line_of(page, "`gran/jf17k-4`")[1], line_of(page, "`gran/jf17k-4`")[9]) == ("0.800", "1")
-    assert line_of(page, "`gran/jf17k-4` †")[1] == "0.600"
-
-
-def test_any_dataset_has_a_table(folder: Path) -> None:
-    result(folder, "gran-hete", 0.5, dataset="mine")
-    others = results_page(folder).split("## Entities, other datasets")[1]
-    assert line_of(others, "`gran-hete/mine`")[1] == "0.500"
-
-
-def test_the_page_and_its_picture_are_written(nary: Nary, folder: Path, tmp_path: Path) -> None:
-    result(folder, "gran-hete", 0.82)
+def test_the_page_and_its_figure_are_written(nary: Nary, folder: Path, tmp_path: Path) -> None:
+    record(folder, "gran-hete", 0.82)
     page = tmp_path / "docs" / "page.md"
     assert nary("results", folder, "--out", page).code == 0
     assert page.read_text() == results_page(folder, page)
-    assert not (page.parent / PICTURE).exists()  # a point alone compares nothing
-    result(folder, "ram", 0.70)
-    result(folder, "getd", 0.70, seconds=None)
-    assert datasets_drawn(read_own(folder)) == ["jf17k-4"]
+    assert not (page.parent / FIGURE).exists()  # a point alone compares nothing
+    record(folder, "ram", 0.70)
+    record(folder, "getd", 0.70, seconds=None)
+    assert datasets_to_plot(read_result_rows(folder)) == ["jf17k-4"]
     assert nary("results", folder, "--out", page).code == 0
-    drawn = (page.parent / PICTURE).read_bytes()
+    drawn = (page.parent / FIGURE).read_bytes()
     assert drawn.startswith(b"<?xml")
-    assert f"]({PICTURE.as_posix()})" in page.read_text()
+    assert f"]({FIGURE.as_posix()})" in page.read_text()
     nary("results", folder, "--out", page)
-    assert (page.parent / PICTURE).read_bytes() == drawn
+    assert (page.parent / FIGURE).read_bytes() == drawn
 
 
 def test_a_folder_of_one_s_own_needs_no_published_figures(nary: Nary, tmp_path: Path) -> None:
@@ -219,7 +39,7 @@ def test_a_folder_of_one_s_own_needs_no_published_figures(nary: Nary, tmp_path: 
     folder.mkdir()
     empty = nary("results", folder, "--json")
     assert (empty.code, empty.error["message"]) == (2, f"{folder} holds no results")
-    result(folder, "gran-hete", 0.82)
+    record(folder, "gran-hete", 0.82)
     page = nary("results", folder).out
     assert "](results/jf17k-4/gran-hete-seed0.json)" in page
     assert nary("results", folder, "--out", tmp_path / "a" / "b" / "page.md").code == 0
@@ -227,46 +47,8 @@ def test_a_folder_of_one_s_own_needs_no_published_figures(nary: Nary, tmp_path: 
 
 
 def test_files_that_are_no_results_are_named(folder: Path, nary: Nary) -> None:
-    result(folder, "gran-hete", 0.82, format=99)
-    found = nary("results", folder, "--json")
-    assert found.code == 2
-    assert "newer Nary" in found.error["message"]
-    assert found.error["file"].endswith("gran-hete-seed0.json")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '[[figure]]\ndataset = "d"\ngroup = "g"\nsource = "s"\n',
-        '[[figure]]\ndataset = "d"\ngroup = "g"\nsource = "s"\nof.a = [1, 2, 3, 4]\n',
-        '[[figure]]\ndataset = "d"\ngroup = "g"\nsource = "s"\nof.a = 0.5\n',
-        '[[figure]]\ndataset = "d"\ngroup = "g"\nsource = "s"\nof.a = [0.5]\n' * 2,
-    ],
-)
-def test_published_figures_that_make_no_sense_are_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "published.toml").write_text(text)
-    with pytest.raises(DataError):
-        read_published(tmp_path)
-
-
-def test_all_systems_stand_in_one_table_with_their_size_and_time(folder: Path) -> None:
-    result(folder, "ram", 0.70, parameters=1_250_000)
-    result(folder, "ram", 0.90, dataset="nobel")
-    result(folder, "gran-hete", 0.82, seconds=None)
-    result(folder, "gran-hete-fast", 0.80, seconds=1200.0)
-    result(folder, "gran-homo", 0.81)
-    page = results_page(folder)
-    table = page.split("## All systems")[1].split("## ")[0]
-    assert "| system | jf17k-4 | nobel |" in table
-    assert line_of(table, "ram")[1:] == ["**0.700** (0.650, 0.750), 1.2 M, 60 s", "**0.900** (0.850, 0.950), 60 s"]
-    assert line_of(table, "gran-hete")[1].split("<br>") == [
-        "**0.800** (0.750, 0.850), 1,200 s, `gran/jf17k-4-fast`",
-        "**0.820** (0.770, 0.870), `gran/jf17k-4`",
-    ]
-    assert table.index("| gran-hete |") < table.index("| ram |")  # by the best on the first dataset
-    assert "gran-homo" not in table
-
-
-def test_without_results_on_its_datasets_there_is_no_table_of_all_systems(folder: Path) -> None:
-    result(folder, "ram", 0.70, dataset="jf17k")
-    assert "All systems" not in results_page(folder)
+    record(folder, "gran-hete", 0.82, format=99)
+    outcome = nary("results", folder, "--json")
+    assert outcome.code == 2
+    assert "newer Nary" in outcome.error["message"]
+    assert outcome.error["file"].endswith("gran-hete-seed0.json")

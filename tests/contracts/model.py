@@ -10,6 +10,7 @@ import pytest
 import torch
 from runs.small import small_data, small_recipe, small_run, weights
 from safetensors.torch import load_file
+from training.small import OnStep, loss_of
 
 from nary.data.dataset import Dataset
 from nary.facts import FactTable
@@ -19,10 +20,7 @@ from nary.models.batch import Batch, Group
 from nary.models.contract import Kind, Model
 from nary.models.registry import find
 from nary.runs import InterruptedRun, resume_run, start_run, train_run
-from nary.training.corruptions import Corruptions
-from nary.training.lesson import Lesson
-from nary.training.objective import loss_of
-from nary.training.settings import TrainingSettings
+from nary.training.batches import TrainingBatch
 
 
 def kinds_of(model: Model) -> list[Kind]:
@@ -113,9 +111,8 @@ class ModelContract:
         if not list(model.parameters()):
             pytest.skip("the model has no parameters")
         batch = Batch([group for kind in kinds_of(model) for group in asking(data.train, kind).groups])
-        settings = TrainingSettings.model_validate({"loss": self.loss})
-        corruptions = Corruptions(data.train, model.sizes, settings, torch.device("cpu"))
-        loss_of(model.train(), Lesson.of(batch), settings, corruptions).backward()  # type: ignore[no-untyped-call]
+        loss = loss_of(self.loss, data.train, model.sizes)
+        loss(model.train(), TrainingBatch.from_batch(batch)).backward()  # type: ignore[no-untyped-call]
         for name, parameter in model.named_parameters():
             assert parameter.grad is not None, name
             assert parameter.grad.abs().max() > 0, name
@@ -144,19 +141,19 @@ class ModelContract:
             pytest.skip("the model cannot")
         data = small_data(25)
         data = Dataset("twenty", data.vocabulary, {"train": data.facts.take(np.arange(20)), "test": data.test})
-        run = small_run(tmp_path / "run", self.name, data, training__loss=self.loss, **self.learns)
+        run = small_run(tmp_path / "run", self.name, data, loss__name=self.loss, **self.learns)
         metrics = run.evaluate("train").metrics
         for kind in kinds_of(run.model):
             assert metrics[kind]["mrr"] > 0.95
 
     def test_resumed_runs_are_equal_to_the_last_bit(self, data: Dataset, tmp_path: Path) -> None:
         settings = {f"model__{key}": value for key, value in self.settings.items()}
-        recipe = small_recipe(data, self.name, training__loss=self.loss, **settings)
+        recipe = small_recipe(data, self.name, loss__name=self.loss, **settings)
         whole = train_run(start_run(data, recipe, tmp_path / "whole"))
         run, interrupted = start_run(data, recipe, tmp_path / "parts"), 0
         while True:
             try:
-                train_run(run, _interrupting())
+                train_run(run, [_interrupting()])
                 break
             except InterruptedRun:
                 interrupted += 1
@@ -183,8 +180,8 @@ def _turned(group: Group) -> Group:
     return Group(group.ids[:, order], order[group.columns])  # the order is its own inverse
 
 
-def _interrupting() -> Any:
-    """A listener that presses Ctrl-C after the seventh step."""
+def _interrupting() -> OnStep:
+    """Presses Ctrl-C after the seventh step."""
     heard = []
 
     def listen(report: object) -> None:
@@ -192,4 +189,4 @@ def _interrupting() -> Any:
         if len(heard) == 7:
             os.kill(os.getpid(), signal.SIGINT)
 
-    return listen
+    return OnStep(listen)

@@ -4,16 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from runs.small import dataset_of, small_data, small_run
 
 from nary.data.dataset import Dataset
 from nary.facts import Fact, Vocabulary
-from nary.inference.card import escaped
 from nary.runs import Run, load_run
-
-MARKS = r"\`*_{}[]<>()#+-.!|~&$:@^="
 
 
 @pytest.fixture(scope="module")
@@ -101,13 +96,3 @@ def test_labels_are_shown_instead_of_names_and_long_ones_are_cut(tmp_path: Path)
     names = Vocabulary(data.vocabulary.entities, data.vocabulary.relations, labels)
     small_run(tmp_path / "run", "frequency", Dataset("labeled", names, data.splits))
     assert re.search(r"\| label of relation 0\d x{50,70}… \| \d+ \|", card_of(tmp_path / "run" / "model"))
-
-
-@given(st.text())
-def test_escaped_text_is_one_line_without_marks(text: str) -> None:
-    found = escaped(text)
-    assert len(found.splitlines()) <= 1
-    bare = re.sub(r"\\(.)", "", found)
-    assert not set(bare) & set(MARKS)
-    shown = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", text)
-    assert re.sub(r"\\(.)", r"\1", found).split() == shown.split()

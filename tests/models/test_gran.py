@@ -7,16 +7,15 @@ import pytest
 import torch
 from reference.gran import ReferenceConfig, ReferenceGran, encode, smoothed_loss, targets_of
 from torch import Tensor
+from training.small import loss_of
 
 from nary.errors import SettingError
 from nary.models.batch import Batch, Group
 from nary.models.contract import Sizes
 from nary.models.gran.model import Gran
 from nary.models.gran.settings import GranSettings
-from nary.training.lesson import Lesson
-from nary.training.loop import precision
-from nary.training.objective import masked_loss
-from nary.training.settings import TrainingSettings
+from nary.training.batches import TrainingBatch
+from nary.training.runtime import precision
 
 SIZES = Sizes(entities=40, relations=12, max_arity=9)
 SMALL = {"num_layers": 3, "num_heads": 4, "hidden_dim": 32, "ffn_dim": 48, "dropout": 0.0}
@@ -125,8 +124,8 @@ def test_loss_and_gradients_of_a_mixed_batch_agree_with_the_reference(variant: s
     model = make(variant=variant)
     reference = reference_of(model)
     groups = [all_positions(qualifiers) for qualifiers in range(8)]
-    settings = TrainingSettings(entity_smoothing=0.8, relation_smoothing=0.2)
-    loss = masked_loss(model, Lesson.of(batch_of(*groups)), settings)
+    smoothed = loss_of(entity_label_smoothing=0.8, relation_label_smoothing=0.2)
+    loss = smoothed(model, TrainingBatch.from_batch(batch_of(*groups)))
     loss.backward()
 
     count = sum(len(ids) for ids, _ in groups)
@@ -224,7 +223,7 @@ def test_every_option_changes_the_scores_and_reaches_all_its_parameters(option: 
     plain, other = make(), make(**option)
     batch = batch_of(*(all_positions(qualifiers) for qualifiers in (0, 2)))
     assert not torch.allclose(plain.encode(batch), other.encode(batch)) or option == {"tie_embeddings": False}
-    masked_loss(other, Lesson.of(batch), TrainingSettings()).backward()
+    loss_of()(other, TrainingBatch.from_batch(batch)).backward()
     missing = [name for name, p in other.named_parameters() if p.grad is None or not p.grad.abs().sum()]
     assert not missing
 
@@ -272,9 +271,9 @@ def test_bfloat16_stays_close_to_float32() -> None:
     torch.manual_seed(0)
     model = Gran(GranSettings(**SMALL), SIZES)  # type: ignore[arg-type]
     batch = batch_of(*(all_positions(qualifiers) for qualifiers in (0, 2)))
-    exact = masked_loss(model, Lesson.of(batch), TrainingSettings())
+    exact = loss_of()(model, TrainingBatch.from_batch(batch))
     with precision("bf16", torch.device("cpu")):
-        rounded = masked_loss(model, Lesson.of(batch), TrainingSettings())
+        rounded = loss_of()(model, TrainingBatch.from_batch(batch))
     assert float((rounded - exact).detach().abs()) < 0.01 * float(exact.detach())
     rounded.backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())

@@ -10,15 +10,16 @@ import pytest
 import torch
 from runs.small import dataset_of, small_data, small_recipe, small_run, weights
 from safetensors.torch import load_file
+from training.small import OnStep
 
 from nary.config import read_toml
 from nary.data.dataset import Dataset
 from nary.data.generator import generate
 from nary.errors import NaryError, OutputError, SettingError
 from nary.facts import Fact
-from nary.runs import Run, load_run, resume_run, start_run, train_run
+from nary.runs import load_run, resume_run, start_run, train_run
 from nary.training.checkpoint import Checkpoints
-from nary.training.loop import TrainingError
+from nary.training.trainer import TrainingError
 
 _OFTEN = {"training__checkpoint_minutes": 1e-9}
 
@@ -92,27 +93,16 @@ def test_weights_that_are_not_finite_are_never_saved(tmp_path: Path) -> None:
             next(run.model.parameters())[0, 0] = torch.inf
 
     with pytest.raises(TrainingError, match="no longer finite at step 1"):
-        train_run(run, spoil)
+        train_run(run, [OnStep(spoil)])
     assert not list(tmp_path.glob("run/checkpoints/step-*"))
 
 
-def scripted(run: Run, monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> None:
+def scripted(monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> None:
     """Let validations come out as ``scores`` say: the score of epoch 1, of epoch 2, ..."""
     from nary.runs import training
 
-    told = dict(enumerate(scores))
-    steps: list[int] = []
-
-    def validation(run: Run, log: Any) -> Any:
-        def validate() -> float:
-            steps.append(log._last.step)
-            score = told[len(set(steps)) - 1]
-            log.validated(score)
-            return score
-
-        return validate
-
-    monkeypatch.setattr(training, "_validation", validation)
+    remaining = iter(scores)
+    monkeypatch.setattr(training, "_validation", lambda run: lambda: next(remaining))
 
 
 def test_patience_ends_a_run_and_the_best_weights_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,8 +110,8 @@ def test_patience_ends_a_run_and_the_best_weights_are_kept(tmp_path: Path, monke
     recipe = small_recipe(data, training__epochs=9, training__eval_every=1, training__patience=2)
     run = start_run(data, recipe, tmp_path / "run")
     at_best: dict[int, Any] = {}
-    scripted(run, monkeypatch, [0.1, 0.3, 0.2, 0.3, 0.9])  # best after epoch 2; an equal score is not better
-    trained = train_run(run, lambda r: at_best.update({r.step: run.model.entity_embedding.detach().clone()}))
+    scripted(monkeypatch, [0.1, 0.3, 0.2, 0.3, 0.9])  # best after epoch 2; an equal score is not better
+    trained = train_run(run, [OnStep(lambda r: at_best.update({r.step: run.model.entity_embedding.detach().clone()}))])
     validated = [record for record in records(tmp_path / "run") if "valid_mrr" in record]
     assert [record["valid_mrr"] for record in validated] == [0.1, 0.3, 0.2, 0.3]
     assert trained.steps == validated[-1]["step"]
@@ -151,7 +141,7 @@ def test_resuming_between_validations_changes_nothing(tmp_path: Path) -> None:
 
     for step in (4, 11, 17, 24):
         with pytest.raises(KilledError):
-            train_run(run, kill_at(step))
+            train_run(run, [OnStep(kill_at(step))])
         run = resume_run(tmp_path / "run")
     train_run(run)
     assert weights(tmp_path / "run") == weights(tmp_path / "whole")
@@ -258,7 +248,7 @@ def test_the_frequency_model_needs_no_steps(tmp_path: Path) -> None:
 )
 def test_a_model_refuses_what_it_cannot_be_trained_with(tmp_path: Path, model: str, loss: str, can: str) -> None:
     data = small_data()
-    with pytest.raises(SettingError, match=f"{model} cannot be trained with training.loss = '{loss}'") as error:
-        start_run(data, small_recipe(data, model, training__loss=loss), tmp_path / "run")
+    with pytest.raises(SettingError, match=f"{model} cannot be trained with loss.name = '{loss}'") as error:
+        start_run(data, small_recipe(data, model, loss__name=loss), tmp_path / "run")
     assert can in (error.value.hint or "")
     assert not (tmp_path / "run").exists()

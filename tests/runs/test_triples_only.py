@@ -26,7 +26,7 @@ def small(name: str, **changed: Any) -> dict[str, Any]:
     entry = find(name)
     sizes = {"num_layers": 1, "num_heads": 2, "hidden_dim": 16, "ffn_dim": 16, "rank": 4}
     model = {f"model__{key}": value for key, value in sizes.items() if key in entry.settings.model_fields}
-    return {**model, "training__loss": entry.losses[0], **changed}
+    return {**model, "loss__name": entry.losses[0], **changed}
 
 
 @pytest.mark.parametrize("name", sorted(MODELS))

@@ -11,13 +11,12 @@ from runs.small import small_data, small_recipe
 from nary.data.dataset import Dataset
 from nary.data.load import with_valid
 from nary.errors import MissingExtraError, OutputError, SettingError
+from nary.reproduction.records import read_results, record_trial
 from nary.runs import Run, load_run, start_run, train_run
 from nary.runs.log import training_records
-from nary.runs.results import read_results
-from nary.runs.searches import Space, combinations, search
-from nary.runs.tuning import Tuning, folder_name, parse_space, record_trial
+from nary.runs.tuning import Space, Tuning, combinations, folder_name, new_search, parse_space
 
-SPACE: Space = {"training.entity_smoothing": [0.0, 0.9], "model.dropout": [0.1]}
+SPACE: Space = {"loss.entity_label_smoothing": [0.0, 0.9], "model.dropout": [0.1]}
 
 
 def train(run: Run) -> Run:
@@ -39,8 +38,8 @@ def tuning(data: Dataset, tmp_path: Path) -> Tuning:
 
 
 def test_the_best_on_valid_wins_and_learns_from_valid_too(tuning: Tuning, data: Dataset, tmp_path: Path) -> None:
-    trials = list(tuning.trials(search("grid", SPACE, None, 0), train))
-    assert [trial.values["training.entity_smoothing"] for trial in trials] == [0.0, 0.9]
+    trials = list(tuning.trials(new_search("grid", SPACE, None, 0), train))
+    assert [trial.values["loss.entity_label_smoothing"] for trial in trials] == [0.0, 0.9]
     for trial in trials:
         run = load_run(trial.folder)
         assert run.recipe is not None
@@ -49,22 +48,22 @@ def test_the_best_on_valid_wins_and_learns_from_valid_too(tuning: Tuning, data: 
     best, recipe = tuning.best(trials)
     assert best.mrr == max(trial.mrr or 0 for trial in trials)
     assert recipe.data.train_on == ["train", "valid"]
-    assert recipe.training.entity_smoothing == best.values["training.entity_smoothing"]
+    assert recipe.loss.entity_label_smoothing == best.values["loss.entity_label_smoothing"]
     assert recipe.model.dropout == 0.1  # type: ignore[attr-defined]
     start_run(data, recipe, tmp_path / "retrained")
 
 
 def test_no_trial_has_a_test_fact(tuning: Tuning) -> None:
-    for trial in tuning.trials(search("grid", SPACE, None, 0), train):
+    for trial in tuning.trials(new_search("grid", SPACE, None, 0), train):
         assert {path.stem for path in (trial.folder / "model" / "facts").iterdir()} == {"train", "valid"}
 
 
 def test_finished_trials_are_only_read_and_a_larger_grid_adds_to_them(
     tuning: Tuning, data: Dataset, tmp_path: Path
 ) -> None:
-    before = list(tuning.trials(search("grid", SPACE, None, 0), train))
-    assert list(tuning.trials(search("grid", SPACE, None, 0), never)) == before
-    larger: Space = {**SPACE, "training.entity_smoothing": [0.0, 0.5, 0.9]}
+    before = list(tuning.trials(new_search("grid", SPACE, None, 0), train))
+    assert list(tuning.trials(new_search("grid", SPACE, None, 0), never)) == before
+    larger: Space = {**SPACE, "loss.entity_label_smoothing": [0.0, 0.5, 0.9]}
     trained: list[str] = []
 
     def note(run: Run) -> Run:
@@ -72,22 +71,22 @@ def test_finished_trials_are_only_read_and_a_larger_grid_adds_to_them(
         return train(run)
 
     more = Tuning(data, small_recipe(data, data__train_on=["train", "valid"]), larger, tmp_path)
-    after = list(more.trials(search("grid", larger, None, 0), note))
-    assert trained == [folder_name({"training.entity_smoothing": 0.5, "model.dropout": 0.1})]
+    after = list(more.trials(new_search("grid", larger, None, 0), note))
+    assert trained == [folder_name({"loss.entity_label_smoothing": 0.5, "model.dropout": 0.1})]
     assert [after[0], after[2]] == before
 
 
 def test_trials_with_other_settings_are_not_taken_for_these(tuning: Tuning, data: Dataset, tmp_path: Path) -> None:
-    list(tuning.trials(search("grid", SPACE, None, 0), train))
+    list(tuning.trials(new_search("grid", SPACE, None, 0), train))
     other = Tuning(data, small_recipe(data, training__epochs=5), SPACE, tmp_path)
     with pytest.raises(OutputError, match="holds a run with other settings"):
-        list(other.trials(search("grid", SPACE, None, 0), never))
+        list(other.trials(new_search("grid", SPACE, None, 0), never))
 
 
 def test_without_a_valid_split_a_fifth_of_train_is_held_out(data: Dataset, tmp_path: Path) -> None:
     whole = Dataset("whole", data.vocabulary, {"train": data.train, "test": data.test})
     tuning = Tuning(whole, small_recipe(whole), SPACE, tmp_path)
-    (trial, *_) = trials = list(tuning.trials(search("grid", SPACE, None, 0), train))
+    (trial, *_) = trials = list(tuning.trials(new_search("grid", SPACE, None, 0), train))
     tried = load_run(trial.folder).dataset
     held_out = with_valid(whole, 0.2)
     assert (tried.train, tried.valid) == (held_out.train, held_out.valid)
@@ -101,7 +100,7 @@ def test_the_best_number_of_epochs_is_kept(data: Dataset, tmp_path: Path) -> Non
     recipe = small_recipe(data, training__eval_every=2, training__patience=1, training__epochs=9)
     space: Space = {"training.learning_rate": [1e-7, 0.01]}
     tuning = Tuning(data, recipe, space, tmp_path)
-    trials = list(tuning.trials(search("grid", space, None, 0), train))
+    trials = list(tuning.trials(new_search("grid", space, None, 0), train))
     assert {trial.epochs for trial in trials} <= {2, 4, 6, 8, 9}
     best, winner = tuning.best(trials)
     assert winner.training.epochs == best.epochs
@@ -113,7 +112,7 @@ def test_epochs_that_are_smaller_than_a_batch_are_counted_as_they_are(data: Data
     changed = {"training__batch_size": 400, "training__epochs": 12, "training__eval_every": 1}
     space: Space = {"training.learning_rate": [0.01]}
     (trial,) = Tuning(data, small_recipe(data, **changed), space, tmp_path).trials(
-        search("grid", space, None, 0), train
+        new_search("grid", space, None, 0), train
     )
     validations = [record for record in training_records(trial.folder) if "valid_mrr" in record]
     assert len(validations) < 12  # a step has more than an epoch
@@ -122,11 +121,11 @@ def test_epochs_that_are_smaller_than_a_batch_are_counted_as_they_are(data: Data
 
 
 def test_a_trial_is_judged_by_its_own_protocol(tuning: Tuning, tmp_path: Path) -> None:
-    before = list(tuning.trials(search("grid", SPACE, None, 0), train))
+    before = list(tuning.trials(new_search("grid", SPACE, None, 0), train))
     run = load_run(before[0].folder)
     run.keep(run.evaluate("valid", protocol=run.protocol({"evaluation.filter": "none"})))
     run.keep(run.evaluate("train"))
-    assert list(tuning.trials(search("grid", SPACE, None, 0), never)) == before
+    assert list(tuning.trials(new_search("grid", SPACE, None, 0), never)) == before
     path = record_trial(before[0], tmp_path / "results")
     assert path is not None
     (result,) = read_results(tmp_path / "results")
@@ -147,7 +146,7 @@ def test_a_training_that_diverges_is_a_trial_that_lost(data: Dataset, tmp_path: 
     space: Space = {"training.learning_rate": [1e30, 0.01]}
     changed = {"training__warmup_ratio": 0.0, "training__max_grad_norm": 0.0}
     tuning = Tuning(data, small_recipe(data, **changed), space, tmp_path)
-    lost, won = tuning.trials(search("grid", space, None, 0), train)
+    lost, won = tuning.trials(new_search("grid", space, None, 0), train)
     assert lost.mrr is None
     assert tuning.best([lost, won])[0] == won
     with pytest.raises(SettingError, match="every training diverged"):
@@ -157,7 +156,7 @@ def test_a_training_that_diverges_is_a_trial_that_lost(data: Dataset, tmp_path: 
 @pytest.mark.parametrize(
     ("space", "message"),
     [
-        ({}, "nothing to choose from"),
+        ({}, "the search space is empty"),
         ({"evaluation.filter": ["none", "slots"]}, "evaluation.filter cannot be tuned"),
         ({"data.train_on": [["train"]]}, "data.train_on cannot be tuned"),
         ({"model.dropout": [0.1, 0.1]}, "given twice"),
@@ -174,8 +173,8 @@ def test_what_cannot_be_tuned_is_refused_before_anything_is_trained(
 
 
 def test_a_grid_is_written_as_toml_or_in_plain_words() -> None:
-    found = parse_space(["training.learning_rate=1e-3, 2e-3", "model.variant=hete,homo", "training.merge_queries=true"])
-    assert found == {
+    space = parse_space(["training.learning_rate=1e-3, 2e-3", "model.variant=hete,homo", "training.merge_queries=true"])
+    assert space == {
         "training.learning_rate": [1e-3, 2e-3],
         "model.variant": ["hete", "homo"],
         "training.merge_queries": [True],
@@ -198,17 +197,17 @@ spaces = st.dictionaries(
 def test_random_search_proposes_distinct_settings_that_follow_from_the_seed(
     space: Space, trials: int, seed: int
 ) -> None:
-    found = list(search("random", space, trials, seed))
+    proposed = list(new_search("random", space, trials, seed))
     everything = combinations(space)
-    assert len(found) == min(trials, len(everything))
-    assert len({tuple(values.items()) for values in found}) == len(found)
-    assert all(values in everything for values in found)
-    assert found == list(search("random", space, trials, seed))
+    assert len(proposed) == min(trials, len(everything))
+    assert len({tuple(values.items()) for values in proposed}) == len(proposed)
+    assert all(values in everything for values in proposed)
+    assert proposed == list(new_search("random", space, trials, seed))
 
 
 def test_a_grid_is_gone_through_in_order() -> None:
     space: Space = {"model.a": [1, 2], "training.b": ["x", "y"]}
-    assert [tuple(values.values()) for values in search("grid", space, None, 0)] == [
+    assert [tuple(values.values()) for values in new_search("grid", space, None, 0)] == [
         *((1, "x"), (1, "y")),
         *((2, "x"), (2, "y")),
     ]
@@ -221,7 +220,7 @@ def test_searches_that_make_no_sense_are_refused() -> None:
         ("best", None, "--search best"),
     ):
         with pytest.raises(SettingError, match=message):
-            search(kind, {"model.a": [1, 2]}, trials, 0)
+            new_search(kind, {"model.a": [1, 2]}, trials, 0)
 
 
 def test_tpe_goes_where_scores_are_high_and_repeats_itself_by_seed() -> None:
@@ -229,29 +228,29 @@ def test_tpe_goes_where_scores_are_high_and_repeats_itself_by_seed() -> None:
     space: Space = {"model.a": list(range(12)), "training.b": list(range(12))}
 
     def asked(seed: int) -> list[tuple[int, ...]]:
-        found = []
-        proposals = search("tpe", space, 40, seed)
+        proposed = []
+        proposals = new_search("tpe", space, 40, seed)
         values = next(proposals, None)
         while values is not None:
-            found.append(tuple(values.values()))
+            proposed.append(tuple(values.values()))
             try:
                 values = proposals.send(-abs(values["model.a"] - 3) - abs(values["training.b"] - 8))
             except StopIteration:
                 break
-        return found
+        return proposed
 
-    found = asked(1)
-    assert len(set(found)) == len(found) == 40
-    assert found == asked(1)
+    proposed = asked(1)
+    assert len(set(proposed)) == len(proposed) == 40
+    assert proposed == asked(1)
 
     def distance(part: list[tuple[int, ...]]) -> float:
         return sum(abs(a - 3) + abs(b - 8) for a, b in part) / len(part)
 
-    assert distance(found[20:]) < distance(found[:10])
+    assert distance(proposed[20:]) < distance(proposed[:10])
 
 
 def test_tpe_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(MissingExtraError) as caught:
-        next(search("tpe", {"model.a": [1, 2]}, None, 0))
+        next(new_search("tpe", {"model.a": [1, 2]}, None, 0))
     assert caught.value.hint == "Install it with: pip install 'nary[tune]'"

@@ -9,31 +9,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from nary.training.optimizer import Optimizer, rate_at
+from nary.training.optimizer import Optimizer, learning_rate_at
 from nary.training.settings import TrainingSettings
 
 PUBLISHED = TrainingSettings()
 
 
 def test_the_published_schedule_by_hand() -> None:
-    rates = [rate_at(step, 1000, PUBLISHED) for step in (0, 1, 50, 99, 100, 500, 999)]
+    rates = [learning_rate_at(step, 1000, PUBLISHED) for step in (0, 1, 50, 99, 100, 500, 999)]
     assert rates == pytest.approx([0, 5e-6, 2.5e-4, 4.95e-4, 4.5e-4, 2.5e-4, 5e-7], rel=1e-12)
 
 
 def test_on_jf17k_the_rate_drops_where_the_warm_up_ends() -> None:
-    before, after = (rate_at(step, 48_916, PUBLISHED) for step in (4_891, 4_892))
+    before, after = (learning_rate_at(step, 48_916, PUBLISHED) for step in (4_891, 4_892))
     assert before == pytest.approx(5e-4, rel=2e-4)
     assert after == pytest.approx(4.5e-4, rel=2e-4)
 
 
 def test_without_the_jump_the_line_starts_at_the_peak() -> None:
     settings = TrainingSettings(warmup_jump=False)
-    rates = [rate_at(step, 1000, settings) for step in (0, 50, 100, 550, 999)]
+    rates = [learning_rate_at(step, 1000, settings) for step in (0, 50, 100, 550, 999)]
     assert rates == pytest.approx([0, 2.5e-4, 5e-4, 2.5e-4, 5e-4 / 900], rel=1e-12)
 
 
 def test_without_a_warm_up_it_starts_at_the_peak() -> None:
-    assert rate_at(0, 10, TrainingSettings(warmup_ratio=0.0)) == 5e-4
+    assert learning_rate_at(0, 10, TrainingSettings(warmup_ratio=0.0)) == 5e-4
 
 
 @given(
@@ -43,7 +43,7 @@ def test_without_a_warm_up_it_starts_at_the_peak() -> None:
     jump=st.booleans(),
 )
 def test_the_rate_stays_between_nothing_and_its_peak(steps: int, share: float, warmup: float, jump: bool) -> None:
-    rate = rate_at(int(share * steps), steps, TrainingSettings(warmup_ratio=warmup, warmup_jump=jump))
+    rate = learning_rate_at(int(share * steps), steps, TrainingSettings(warmup_ratio=warmup, warmup_jump=jump))
     assert 0 <= rate <= 5e-4 * (1 + 1e-9)
 
 
@@ -60,7 +60,7 @@ class ByHand:
         settings, t = self.settings, step + 1
         norm = math.sqrt(sum(float((g.double() ** 2).sum()) for g in gradients))
         shrink = min(1.0, settings.max_grad_norm / norm) if settings.max_grad_norm else 1.0
-        rate = rate_at(step, self.steps, settings)
+        rate = learning_rate_at(step, self.steps, settings)
         for i, gradient in enumerate(gradients):
             g = shrink * gradient.double()
             self.first[i] = 0.9 * self.first[i] + 0.1 * g
@@ -143,7 +143,16 @@ def test_the_first_step_changes_nothing() -> None:
 
 def test_an_exponential_rate_falls_after_each_epoch() -> None:
     settings = TrainingSettings(learning_rate=0.1, epochs=4, lr_scheduler="exponential", lr_gamma=0.5)
-    assert [rate_at(step, 8, settings) for step in range(8)] == [0.1, 0.1, 0.05, 0.05, 0.025, 0.025, 0.0125, 0.0125]
+    assert [learning_rate_at(step, 8, settings) for step in range(8)] == [
+        0.1,
+        0.1,
+        0.05,
+        0.05,
+        0.025,
+        0.025,
+        0.0125,
+        0.0125,
+    ]
 
 
 @pytest.mark.parametrize(("name", "twin"), [("adagrad", torch.optim.Adagrad), ("sgd", torch.optim.SGD)])

@@ -1,27 +1,25 @@
-"""Pictures, drawn with matplotlib, which comes with the extra ``plots``."""
+"""Plots of datasets and training runs, made with matplotlib (the extra ``plots``)."""
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nary.data.files import atomic_path
 from nary.data.statistics import Statistics
-from nary.errors import MissingExtraError, OutputError
+from nary.plotting import new_figure, save_figure
 
 if TYPE_CHECKING:
+    from nary.runs import RunFolder
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-_FORMATS = ("png", "svg")
 _COLOR = "#2f6690"
+_SECOND_COLOR = "#c8553d"
 _QUIET = "#6b7280"
 _LONGEST_NAME = 34
 
 
 def plot_statistics(statistics: Statistics, path: Path) -> None:
-    """Draw arities, degrees and frequent relations; ``path`` ends in .png or .svg."""
+    """Plot arities, degrees and frequent relations of a dataset; ``path`` ends in .png or .svg."""
     figure = new_figure(path, 13, 4.4)
     arities, degrees, relations = figure.subplots(1, 3, width_ratios=(1, 1.1, 1.1))
     _draw_arities(arities, statistics)
@@ -39,7 +37,7 @@ def plot_statistics(statistics: Statistics, path: Path) -> None:
 
 
 def _draw_arities(axes: "Axes", statistics: Statistics) -> None:
-    """A bar for each arity, with its number of facts; a log scale, since high arities are rare."""
+    """Plot the number of facts of each arity; on a log scale, since high arities are rare."""
     arities = statistics.counts["arities"]
     bars = axes.bar(list(arities), list(arities.values()), color=_COLOR, width=0.7)
     if len(arities) <= 8:
@@ -48,12 +46,12 @@ def _draw_arities(axes: "Axes", statistics: Statistics) -> None:
         axes.tick_params(axis="x", labelsize=7, rotation=60)
     axes.set_yscale("log")
     axes.margins(y=0.12)
-    axes.set_ylim(bottom=0.5)  # so that a single fact has a bar, too
+    axes.set_ylim(bottom=0.5)  # so that a single fact has a visible bar
     _finish(axes, "Facts by arity", "arity", "facts")
 
 
 def _draw_degrees(axes: "Axes", statistics: Statistics) -> None:
-    """For each number of facts, how many entities take part in so many; a straight line would be a power law."""
+    """Plot how many entities have each degree; a power law gives a straight line."""
     degree, entities = np.unique(statistics.degrees[statistics.degrees > 0], return_counts=True)
     axes.scatter(degree, entities, s=10, color=_COLOR, alpha=0.55, linewidths=0)
     axes.set_xscale("log")
@@ -68,11 +66,11 @@ def _draw_degrees(axes: "Axes", statistics: Statistics) -> None:
         fontsize=8,
         color=_QUIET,
     )
-    _finish(axes, "How many facts mention an entity", "facts", "entities")
+    _finish(axes, "Facts per entity", "facts", "entities")
 
 
 def _draw_relations(axes: "Axes", statistics: Statistics) -> None:
-    """The most frequent relations, the first on top."""
+    """Plot the most frequent relations, most frequent first."""
     names = [_short(statistics.labels.get(name, name)) for name, _ in statistics.top_relations]
     sizes = [n for _, n in statistics.top_relations]
     bars = axes.barh(range(len(names)), sizes, color=_COLOR, height=0.7)
@@ -83,37 +81,39 @@ def _draw_relations(axes: "Axes", statistics: Statistics) -> None:
     _finish(axes, "Most frequent relations", "facts", "")
 
 
-def _finish(axes: "Axes", title: str, across: str, up: str) -> None:
+def plot_curves(run: "RunFolder") -> None:
+    """Plot the training loss and, where validated, the valid MRR of a run into its ``curves.png``."""
+    records = run.records()
+    losses = [record for record in records if "loss" in record]
+    validations = [record for record in records if "valid_mrr" in record]
+    if not losses:
+        return
+    path = run.path / "curves.png"
+    figure = new_figure(path, 7.5, 4)
+    axes = figure.subplots()
+    axes.plot([r["step"] for r in losses], [r["loss"] for r in losses], color=_COLOR, label="loss")
+    axes.set_xlabel("step")
+    axes.set_ylabel("loss", color=_COLOR)
+    axes.spines["top"].set_visible(False)
+    if validations:
+        right = axes.twinx()
+        right.plot([r["step"] for r in validations], [r["valid_mrr"] for r in validations], "o-", color=_SECOND_COLOR)
+        right.set_ylabel("valid MRR (entities)", color=_SECOND_COLOR)
+        right.set_ylim(0, 1)
+        right.spines["top"].set_visible(False)
+    axes.set_title(run.path.name, loc="left", fontweight="bold", parse_math=False)
+    save_figure(figure, path)
+
+
+def _finish(axes: "Axes", title: str, x_label: str, y_label: str) -> None:
     axes.set_title(title, loc="left", fontsize=11)
-    axes.set_xlabel(across)
-    axes.set_ylabel(up)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def _short(name: str) -> str:
-    """A name that leaves room for the picture: its beginning and its end."""
+    """Shorten a long name to its start and its end."""
     if len(name) <= _LONGEST_NAME:
         return name
     return f"{name[: _LONGEST_NAME // 2 - 1]}…{name[-_LONGEST_NAME // 2 + 1 :]}"
-
-
-def new_figure(path: Path, width: float, height: float) -> "Figure":
-    """An empty picture to be saved at ``path``, which ends in .png or .svg; sizes in inches."""
-    if path.suffix.lower().removeprefix(".") not in _FORMATS:
-        raise OutputError(f"cannot draw {path.name}", "Let the name of the picture end in .png or .svg.")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("Drawing a picture", "plots") from None
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def save_figure(figure: "Figure", path: Path) -> None:
-    """Write the picture without times or random names inside, so that equal data give equal files."""
-    import matplotlib
-
-    kind = path.suffix.lower().removeprefix(".")
-    unchanging = {"Date": None} if kind == "svg" else None
-    with atomic_path(path) as temporary, warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "nary"}):
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # names in a script that the font lacks
-        figure.savefig(temporary, format=kind, dpi=150, metadata=unchanging)

@@ -8,21 +8,10 @@ from typing import Any
 
 from nary.evaluation.metrics import MEASURES, Metrics
 from nary.evaluation.protocol import Protocol
+from nary.tables import Table, left, right
 
 FIGURES = (*MEASURES, "optimistic", "pessimistic")
 _TITLES = {"mrr": "MRR", "mr": "MR", "count": "Queries", "optimistic": "MRR opt.", "pessimistic": "MRR pess."}
-LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": "$<$",
-        ">": "$>$",
-        "|": "$|$",
-        **{mark: "\\" + mark for mark in "&%$#_{}"},
-    }
-)
-"""How text is written in LaTeX, for ``str.translate``."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +36,7 @@ class Report:
 
     def table(self) -> str:
         """A table in plain text."""
-        lines = [("", *_titles()), *((group, *_cells(figures)) for group, figures in self.metrics.items())]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        text = [f"{self.dataset}, {self.split}"]
-        for first, *others in lines:
-            cells = [first.ljust(widths[0])]
-            cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
-            text.append("  ".join(cells).rstrip())
-        return "\n".join([*text, *self._below()])
+        return "\n".join([f"{self.dataset}, {self.split}", self._table().text(), *self._below()])
 
     def csv(self) -> str:
         """Comma-separated values, unrounded; the lines below the table start with ``#``."""
@@ -67,13 +49,11 @@ class Report:
 
     def latex(self) -> str:
         """A ``tabular`` that needs no package, and the protocol below it."""
-        lines = [rf"\begin{{tabular}}{{l{'r' * len(FIGURES)}}}", r"\hline"]
-        lines += [" & ".join(("", *(title.translate(LATEX) for title in _titles()))) + r" \\", r"\hline"]
-        for group, figures in self.metrics.items():
-            lines.append(" & ".join((group.translate(LATEX), *_cells(figures))) + r" \\")
-        lines += [r"\hline", r"\end{tabular}"]
-        below = [f"{self.dataset}, {self.split}.", *self._below()]
-        return "\n".join([*lines, rf"\par{{\footnotesize {' '.join(below).translate(LATEX)}}}"]) + "\n"
+        return self._table().latex(" ".join([f"{self.dataset}, {self.split}.", *self._below()]))
+
+    def _table(self) -> Table:
+        rows = [[group, *_cells(figures)] for group, figures in self.metrics.items()]
+        return Table([*left(""), *right(*_titles())], rows)
 
     def _below(self) -> list[str]:
         return [self.protocol.describe(), *self.notes]

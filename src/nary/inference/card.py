@@ -3,7 +3,6 @@
 It is made from what the model folder holds and from nothing else: no times, no paths, so equal models have equal cards.
 """
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,11 +14,11 @@ from nary.data.statistics import statistics
 from nary.evaluation.report import Report
 from nary.models.contract import Model
 from nary.models.registry import find
+from nary.tables import Table, escape_markdown, left, right
 from nary.version import __version__
 
 _SHOWN = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10", "count": "Queries"}
 _LONGEST = 80
-_MARKS = str.maketrans({mark: "\\" + mark for mark in "\\`*_{}[]<>()#+-.!|~&$:@^="})
 
 _USE = """\
 With Nary installed, and this folder called `MODEL`:
@@ -78,32 +77,21 @@ def card(
     return "\n\n".join(parts) + "\n"
 
 
-def escaped(text: str) -> str:
-    """``text`` as Markdown that shows it and does nothing else, on one line."""
-    visible = "".join(" " if unicodedata.category(mark) in ("Cc", "Zl", "Zp") else mark for mark in text)
-    return " ".join(visible.split()).translate(_MARKS)
-
-
 def _name(name: str) -> str:
     """A name or label, cut if it is very long."""
-    return escaped(name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…")
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table whose columns but the first hold numbers."""
-    lines = [header, ["---", *["--:"] * (len(header) - 1)], *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+    return escape_markdown(name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…")
 
 
 def _data(dataset: Dataset) -> list[str]:
     found = statistics(dataset)
     arities = ", ".join(f"{count:,} of arity {arity}" for arity, count in found.counts["arities"].items())
+    facts = [(split, f"{count:,}") for split, count in found.counts["facts"].items()]
     names = [(_name(dataset.vocabulary.label(name)), f"{count:,}") for name, count in found.top_relations[:5]]
     return [
-        _table(["split", "facts"], [(split, f"{count:,}") for split, count in found.counts["facts"].items()]),
+        Table([*left("split"), *right("facts")], facts).markdown(),
         f"{found.counts['entities']:,} entities, {found.counts['relations']:,} relations. Facts: {arities}. "
         f"Fingerprint of facts and names: `{dataset.fingerprint}`.",
-        _table(["most frequent relations", "facts"], names),
+        Table([*left("most frequent relations"), *right("facts")], names).markdown(),
         _LICENCE,
     ]
 
@@ -119,12 +107,15 @@ def _training(settings: Settings, recipe: Mapping[str, Any] | None) -> list[str]
 
 def _metrics(report: Report) -> list[str]:
     rows = [
-        [escaped(group), *(f"{figures[name]:,}" if name == "count" else f"{figures[name]:.3f}" for name in _SHOWN)]
+        [
+            escape_markdown(group),
+            *(f"{figures[name]:,}" if name == "count" else f"{figures[name]:.3f}" for name in _SHOWN),
+        ]
         for group, figures in report.metrics.items()
         if "[" not in group  # the parts of a group are in metrics.json
     ]
     return [
-        f"The facts of {escaped(report.split)}, by what is missing (with their arities in `metrics.json`):",
-        _table(["missing", *_SHOWN.values()], rows),
-        " ".join([report.protocol.describe(), *(escaped(note) for note in report.notes)]),
+        f"The facts of {escape_markdown(report.split)}, by what is missing (with their arities in `metrics.json`):",
+        Table([*left("missing"), *right(*_SHOWN.values())], rows).markdown(),
+        " ".join([report.protocol.describe(), *(escape_markdown(note) for note in report.notes)]),
     ]

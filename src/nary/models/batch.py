@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT, first_value, num_qualifiers
 
 
 @dataclass(frozen=True)
@@ -65,3 +65,15 @@ class Batch:
     def to(self, device: torch.device) -> "Batch":
         """The same batch on ``device``."""
         return Batch([group.to(device) for group in self.groups])
+
+
+def slots_of(ids: Tensor, relations: int) -> tuple[Tensor, Tensor]:
+    """The roles and the entities in the slots of facts [n, 2m+3]: subject, object, values; both [n, 2+m].
+
+    With R ``relations``, r is the role of the subject of relation r, R + r that of its object, and 2R + a that of the
+    values of attribute a.
+    """
+    values = first_value(num_qualifiers(ids.shape[1]))
+    relation = ids[:, RELATION : RELATION + 1]
+    roles = torch.cat([relation, relations + relation, 2 * relations + ids[:, FIRST_ATTRIBUTE:values]], 1)
+    return roles, torch.cat([ids[:, SUBJECT : OBJECT + 1], ids[:, values:]], 1)

@@ -39,7 +39,7 @@ class Model(nn.Module):
     roles: frozenset[Role] = frozenset(Role)
     """The roles the model can predict."""
     losses: ClassVar[frozenset[str]] = frozenset({"cross_entropy", "softmax_bce"})
-    """What the model can be trained with (``training.loss``)."""
+    """What the model can be trained with (``loss.name``)."""
     supports_multiple_masks: bool = False
     """Whether the model understands facts in which more than the masked element is missing (``Group.hidden``)."""
 

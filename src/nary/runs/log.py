@@ -12,7 +12,8 @@ from nary.training.callbacks import Callback, StepReport, ValidationReport
 from nary.training.checkpoint import TrainState
 from nary.training.trainer import Trainer
 
-_LOSS_MOMENTUM = 0.95  # of the running mean that is logged
+LOSS_MOMENTUM = 0.95
+"""Of the running mean of the loss that is logged and shown."""
 
 
 class RunLog(Callback):
@@ -23,23 +24,23 @@ class RunLog(Callback):
         self.loss: float | None = None
         self._every = 1
 
-    def on_start(self, trainer: Trainer, state: TrainState) -> None:
+    def on_start(self, trainer: Trainer) -> None:
         """Drop the records of steps after the newest checkpoint: they will be repeated."""
         self._every = max(1, min(100, len(trainer.batches) // trainer.settings.batch_size))
         path = self.folder.path / METRICS
         before = path.read_bytes() if path.is_file() else b""
-        records = [record for record in self.folder.records() if record["step"] <= state.step]
+        records = [record for record in self.folder.records() if record["step"] <= trainer.state.step]
         after = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
         if after != before:
             with atomic_path(path) as temporary:
                 temporary.write_bytes(after)
         self.loss = next((record["loss"] for record in reversed(records) if "loss" in record), None)
-        self._say(f"resumed at step {state.step}" if state.step else "started")
+        self._say(f"resumed at step {trainer.state.step}" if trainer.state.step else "started")
 
     def on_step(self, trainer: Trainer, report: StepReport) -> None:
         """Log the running mean of the loss now and then."""
         loss = report.loss
-        self.loss = loss if self.loss is None else _LOSS_MOMENTUM * self.loss + (1 - _LOSS_MOMENTUM) * loss
+        self.loss = loss if self.loss is None else LOSS_MOMENTUM * self.loss + (1 - LOSS_MOMENTUM) * loss
         if report.step % self._every == 0 or report.step == report.steps:
             self._append({**vars(report), "loss": self.loss})
             self._say(
@@ -54,7 +55,7 @@ class RunLog(Callback):
 
     def on_end(self, trainer: Trainer, state: TrainState) -> None:
         """Log how training ended."""
-        ended = "finished" if state.finished else "interrupted"
+        ended = "interrupted" if state.interrupted else "finished"
         self._say(f"{ended} after {state.step} steps, {state.seconds:.0f} seconds")
 
     def _append(self, record: dict[str, object]) -> None:

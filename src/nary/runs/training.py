@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -16,14 +16,14 @@ from nary.evaluation.metrics import Metrics
 from nary.inference import folder as model_folder
 from nary.models.base import Model
 from nary.models.registry import MODELS
-from nary.recipe import Recipe, dataset_info
-from nary.runs.log import RunLog
+from nary.recipe import Recipe
+from nary.runs.log import LOSS_MOMENTUM, RunLog
 from nary.runs.run_folder import RunFolder, check_free, is_run_folder
 from nary.runs.trained_model import TrainedModel, resolve_device
-from nary.training.batches import Batches
+from nary.training.batches import TrainingBatches
 from nary.training.callbacks import Callback, StepReport
 from nary.training.checkpoint import Checkpoints
-from nary.training.losses import LOSSES
+from nary.training.losses import Loss, make_loss
 from nary.training.trainer import Trainer
 
 _WITHOUT_EFFECT = {"training": {"device", "checkpoint_minutes"}, "evaluation": {"memory"}}
@@ -52,6 +52,13 @@ class TrainingResult:
     folder: RunFolder | None = None
 
     @property
+    def run_folder(self) -> RunFolder:
+        """The run folder; an error if training was in memory only."""
+        if self.folder is None:
+            raise SettingError("this training wrote no run folder", "Give out= a path.")
+        return self.folder
+
+    @property
     def metrics(self) -> Metrics:
         """The metrics on the valid split; empty if it was not ranked."""
         return next((report.metrics for report in self.model.reports if report.split == "valid"), {})
@@ -71,13 +78,16 @@ class TrainingResult:
 
 
 class _LossHistory(Callback):
-    """Remembers the loss of every step."""
+    """Keeps the loss of every step and its running mean."""
 
     def __init__(self) -> None:
         self.losses: list[float] = []
+        self.mean: float | None = None
 
     def on_step(self, trainer: Trainer, report: StepReport) -> None:
         self.losses.append(report.loss)
+        momentum = 0.0 if self.mean is None else LOSS_MOMENTUM
+        self.mean = momentum * (self.mean or 0.0) + (1 - momentum) * report.loss
 
 
 def train_recipe(
@@ -96,16 +106,16 @@ def train_recipe(
     check_recipe(dataset, recipe)
     if path is not None:
         check_free(path)
-    trainer = _trainer(dataset, recipe, callbacks, module)
+    parts = _build(dataset, recipe, module)
     folder = None if path is None else RunFolder.create(path, dataset, recipe)
-    return _fit(trainer, dataset, recipe, folder)
+    return _fit(parts, dataset, recipe, folder, callbacks)
 
 
 def resume(path: str | Path, callbacks: Sequence[Callback] = ()) -> TrainingResult:
     """Continue the run in a folder from its newest checkpoint; a finished run is only loaded."""
     folder = RunFolder(path)
     dataset = folder.load_dataset()
-    return _fit(_trainer(dataset, folder.recipe, callbacks), dataset, folder.recipe, folder)
+    return _fit(_build(dataset, folder.recipe), dataset, folder.recipe, folder, callbacks)
 
 
 def train_or_resume(
@@ -120,54 +130,75 @@ def train_or_resume(
 
 
 def effective_settings(recipe: Recipe) -> dict[str, Any]:
-    """The settings that change what is trained: two recipes are the same if these are equal."""
+    """The settings that affect the results: recipes are equivalent if these are equal."""
     return recipe.model_dump(exclude=_WITHOUT_EFFECT)
 
 
-def _trainer(dataset: Dataset, recipe: Recipe, callbacks: Sequence[Callback], module: Model | None = None) -> Trainer:
-    """Everything that training needs, in memory."""
+def seedless_settings(recipe: Recipe) -> dict[str, Any]:
+    """The effective settings without the seed."""
+    settings = effective_settings(recipe)
+    del settings["training"]["seed"]
+    return settings
+
+
+class _Parts(NamedTuple):
+    """What a trainer needs besides the recipe."""
+
+    module: Model
+    batches: TrainingBatches
+    loss: Loss
+    device: torch.device
+
+
+def _build(dataset: Dataset, recipe: Recipe, module: Model | None = None) -> _Parts:
     device = resolve_device(recipe.training.device)
-    info = dataset_info(dataset, recipe)
+    info = recipe.dataset_info(dataset)
     if module is None:
         torch.manual_seed(recipe.training.seed)  # the initial weights depend on the seed alone
         module = MODELS.get(recipe.model_name)(recipe.model, info)
-    module.to(device)
-    loss = LOSSES.get(recipe.loss_name)(recipe.loss, info, device)
-    batches = Batches(info.facts, recipe.training, loss, module.roles)
-    if recipe.training.epochs and not batches.steps(recipe.training.epochs):
+    loss = make_loss(recipe.loss, info, device)
+    batches = TrainingBatches(info.facts, recipe.training, module.roles, whole_facts=loss.whole_facts)
+    if recipe.training.epochs and not batches.num_steps(recipe.training.epochs):
         raise SettingError(
             f"{len(batches):,} instances in {recipe.training.epochs} epochs do not fill one batch of "
             f"{recipe.training.batch_size:,}",
             "Lower training.batch_size, or train for more epochs.",
         )
-    return Trainer(module, batches, loss, recipe.training, device, callbacks=list(callbacks))
+    return _Parts(module.to(device), batches, loss, device)
 
 
-def _fit(trainer: Trainer, dataset: Dataset, recipe: Recipe, folder: RunFolder | None) -> TrainingResult:
-    model = TrainedModel(trainer.model, dataset, recipe)
+def _fit(
+    parts: _Parts, dataset: Dataset, recipe: Recipe, folder: RunFolder | None, callbacks: Sequence[Callback]
+) -> TrainingResult:
+    module, batches, loss, device = parts
+    model = TrainedModel(module, dataset, recipe)
+    validate: Callable[[], float] | None = None
+    if "valid" in dataset.splits and "valid" not in recipe.data.train_on:
+
+        def validate() -> float:
+            return float(model.evaluate("valid").metrics["entity"]["mrr"])
+
     history = _LossHistory()
-    trainer.callbacks.insert(0, history)
-    if folder is not None:
-        trainer.checkpoints = Checkpoints(folder.checkpoints_path)
-        trainer.callbacks.insert(1, RunLog(folder))
-    validates = "valid" in dataset.splits and "valid" not in recipe.data.train_on
-    if validates:
-        trainer.validate = lambda: float(model.evaluate("valid").metrics["entity"]["mrr"])
+    log = [] if folder is None else [RunLog(folder)]
+    checkpoints = None if folder is None else Checkpoints(folder.checkpoints_path)
+    trainer = Trainer(
+        module, batches, loss, recipe.training, checkpoints, device, validate, [history, *log, *callbacks]
+    )
     state = trainer.fit()
-    if not state.finished:
+    if state.interrupted:
         hint = None if folder is None else f"Continue with: nary train --resume {folder}"
         raise InterruptedRun(f"stopped after step {state.step}" + ("; saved" if folder else ""), hint)
-    trainer.model.eval()
-    _finish(model, folder, trained=bool(history.losses), rank_valid=validates and bool(recipe.training.eval_every))
-    size = recipe.training.batch_size
+    module.eval()
+    _finish(model, folder, trained=bool(history.losses), rank_valid=bool(validate and recipe.training.eval_every))
+    instances = state.step * recipe.training.batch_size
     return TrainingResult(
         model,
         history.losses,
-        trainer.running_loss,
-        round(state.step * size / len(trainer.batches), 3),
+        log[0].loss if log else history.mean,
+        round(instances / len(batches), 3),
         state.step,
         state.seconds,
-        state.step * size / state.seconds if state.seconds else 0.0,
+        instances / state.seconds if state.seconds else 0.0,
         folder,
     )
 
@@ -197,9 +228,9 @@ def prepare_dataset(dataset: Dataset, recipe: Recipe) -> Dataset:
 def check_recipe(dataset: Dataset, recipe: Recipe) -> None:
     """Refuse settings that do not go with the model or the dataset."""
     losses = sorted(MODELS.get(recipe.model_name).losses)
-    if recipe.loss_name not in losses:
+    if recipe.loss.name not in losses:
         raise SettingError(
-            f"{recipe.model_name} cannot be trained with loss.name = {recipe.loss_name!r}",
+            f"{recipe.model_name} cannot be trained with loss.name = {recipe.loss.name!r}",
             f"It can be trained with: {', '.join(losses)}. Set one: --set loss.name={losses[0]}",
         )
     _check_validation(dataset, recipe)

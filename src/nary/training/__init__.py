@@ -1,1 +1,1 @@
-"""Training: instances, objective, optimizer and schedule, the loop, checkpoints."""
+"""Training: batches, losses, optimizer and learning-rate schedule, callbacks, checkpoints, the trainer."""

@@ -41,18 +41,18 @@ class Page:
 
     def all(self, selector: str) -> list[WebElement]:
         """The visible elements."""
-        found: list[WebElement] = self.run(f"return {_VISIBLE}", selector)
-        return found
+        result: list[WebElement] = self.run(f"return {_VISIBLE}", selector)
+        return result
 
     def one(self, selector: str) -> WebElement:
         """The first visible element, once there is one."""
-        found: WebElement = self.until(lambda: next(iter(self.all(selector)), None), selector)
-        return found
+        result: WebElement = self.until(lambda: next(iter(self.all(selector)), None), selector)
+        return result
 
     def texts(self, selector: str) -> list[str]:
         """What they say."""
-        found: list[str] = self.run(f"return {_VISIBLE}.map((one) => one.innerText)", selector)
-        return found
+        result: list[str] = self.run(f"return {_VISIBLE}.map((one) => one.innerText)", selector)
+        return result
 
     def text(self, selector: str) -> str:
         """What the first visible element says, once there is one."""
@@ -79,8 +79,8 @@ class Page:
 
     def button(self, text: str) -> WebElement:
         """The first button with this text in it."""
-        found: WebElement = self.until(lambda: next((b for b in self.all("button") if text in b.text), None), text)
-        return found
+        result: WebElement = self.until(lambda: next((b for b in self.all("button") if text in b.text), None), text)
+        return result
 
     def choose(self, name: str, typed: str) -> None:
         """Type into a field and click the first name offered."""
@@ -96,8 +96,8 @@ class Page:
         end = time.monotonic() + _PATIENCE
         while True:
             try:
-                if found := condition():
-                    return found
+                if result := condition():
+                    return result
             except StaleElementReferenceException:
                 pass  # the page has just changed
             assert time.monotonic() < end, f"waited too long: {what}\n{self.texts('body')[0]}"
@@ -105,7 +105,7 @@ class Page:
 
     def settle(self) -> None:
         """Wait until nothing is loading: the page has asked for something, and no card is busy."""
-        self.until(lambda: self.all("#examples .body > *") or self.all("#graph svg") or self.all(".problem"), "loaded")
+        self.until(lambda: self.all("#examples .body > *") or self.all("#graph svg") or self.all(".error"), "loaded")
         time.sleep(0.05)  # for what a click has just started
         self.until(lambda: not self.all('[aria-busy="true"]'), "settled")
 
@@ -126,8 +126,8 @@ class Page:
 
     def complaints(self) -> list[dict[str, Any]]:
         """What the browser has written to its console since the last call."""
-        found: list[dict[str, Any]] = self.driver.get_log("browser")
-        return found
+        result: list[dict[str, Any]] = self.driver.get_log("browser")
+        return result
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
+import pytest
 from runs.small import NARY
 
 ADDRESS = re.compile(r"http://[^\s\"]+")
@@ -36,6 +37,15 @@ class Served:
         """End the server; its exit code."""
         self.process.send_signal(with_signal)
         return self.process.wait(timeout=120)
+
+
+def same_json(actual: Any, expected: Any) -> bool:
+    """Whether two JSON values agree, numbers up to the rounding of sums in another order."""
+    if isinstance(expected, dict):
+        return actual.keys() == expected.keys() and all(same_json(actual[key], expected[key]) for key in expected)
+    if isinstance(expected, list | tuple):
+        return len(actual) == len(expected) and all(map(same_json, actual, expected))
+    return actual == pytest.approx(expected, rel=1e-4, abs=1e-5) if isinstance(expected, float) else actual == expected
 
 
 @contextmanager
@@ -69,11 +79,11 @@ def client_of(process: subprocess.Popen[str], token: str | None = None) -> Itera
     assert process.stdout is not None
     log: list[str] = []
     threading.Thread(target=_collect, args=(process, log), daemon=True).start()
-    found = next((match for line in process.stdout if (match := ADDRESS.search(line))), None)
-    assert found, "".join(log)
+    address = next((match for line in process.stdout if (match := ADDRESS.search(line))), None)
+    assert address, "".join(log)
     headers: Mapping[str, Any] = {"Authorization": f"Bearer {token}"} if token else {}
-    with httpx.Client(base_url=found[0], headers=headers, timeout=120) as client:
-        yield Served(found[0], process, client, log)
+    with httpx.Client(base_url=address[0], headers=headers, timeout=120) as client:
+        yield Served(address[0], process, client, log)
 
 
 def _collect(process: subprocess.Popen[str], log: list[str]) -> None:

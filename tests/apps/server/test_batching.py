@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from apps.server.running import Served
-from apps.server.test_api import same
+from apps.server.running import Served, same_json
 
 from nary.apps.server import batching
 from nary.apps.server.batching import OverloadError, TimeLimitError, Worker
@@ -70,8 +69,8 @@ def test_a_bad_query_fails_alone() -> None:
             tasks = [asyncio.create_task(worker.predict(query(name), 1, "mark")) for name in ("a", "bad", "b")]
             await asyncio.sleep(0)
             model.free.set()
-            found = await asyncio.gather(first, *tasks, return_exceptions=True)
-        assert [one[0].query if isinstance(one, tuple) else str(one) for one in found] == [
+            results = await asyncio.gather(first, *tasks, return_exceptions=True)
+        assert [one[0].query if isinstance(one, tuple) else str(one) for one in results] == [
             *("first | r | ?", "a | r | ?", "a bad query", "b | r | ?")
         ]
 
@@ -160,7 +159,7 @@ def test_32_clients_at_once_get_the_answers_of_the_predictor(served: Served, nob
     expected = [nobel_run.predict(one, 3).as_dict() for one in queries]
     seen = len(served.log)
     with ThreadPoolExecutor(32) as clients:
-        found = list(clients.map(lambda one: served.post("/api/predict", fact=one, k=3), queries))
-    assert {answer.status_code for answer in found} == {200}
-    assert all(map(same, [answer.json() for answer in found], expected))
+        responses = list(clients.map(lambda one: served.post("/api/predict", fact=one, k=3), queries))
+    assert {response.status_code for response in responses} == {200}
+    assert all(map(same_json, [response.json() for response in responses], expected))
     assert any('"batch":1}' not in line for line in served.log[seen:] if "/api/predict" in line)

@@ -1,34 +1,40 @@
-"""Whatever is wrong with a request, the answer says so in one form, and the server is never at fault."""
+"""Every error has one form, and no request causes an internal error."""
 
+import asyncio
 import socket
 from typing import Any
 
+import httpx
 import pytest
 from apps.server.running import Served
+from fastapi import FastAPI
+
+from nary.apps.server.batching import OverloadError
+from nary.apps.server.errors import add_error_handlers
 
 QUERY = "Marie Curie | award received | ?"
 FACT = "Marie Curie | award received | Nobel Prize in Physics"
 
 
-def mistake(answer: Any, status: int) -> Any:
-    """The error in an answer with this status."""
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/json"
-    error = answer.json()["error"]
+def error_of(response: Any, status: int) -> Any:
+    """The error in a response with this status."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/json"
+    error = response.json()["error"]
     assert error.keys() == {"kind", "message", "hint"}
     return error
 
 
 def test_an_unknown_name_is_answered_with_the_nearest(served: Served) -> None:
-    error = mistake(served.post("/api/predict", fact="Marie Curi | award received | ?"), 400)
+    error = error_of(served.post("/api/predict", fact="Marie Curi | award received | ?"), 400)
     assert "unknown entity 'Marie Curi'" in error["message"]
     assert "Marie Curie" in error["hint"]
-    mistake(served.get("/api/similar", name="Marie Curi"), 400)
-    mistake(served.get("/api/facts", entity="Marie Curi"), 400)
+    error_of(served.get("/api/similar", name="Marie Curi"), 400)
+    error_of(served.get("/api/facts", entity="Marie Curi"), 400)
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "content", "said"),
+    ("endpoint", "content", "message"),
     [
         ("predict", {"fact": "Marie Curie | award received"}, "2 of the three parts"),
         ("predict", {"fact": FACT}, "has no gap"),
@@ -44,14 +50,14 @@ def test_an_unknown_name_is_answered_with_the_nearest(served: Served) -> None:
         ("graph", {"fact": "a | b"}, "2 of the three parts"),
     ],
 )
-def test_a_fact_that_will_not_do(served: Served, endpoint: str, content: dict[str, Any], said: str) -> None:
-    error = mistake(served.post(f"/api/{endpoint}", **content), 400)
-    assert said in error["message"]
+def test_a_fact_that_will_not_do(served: Served, endpoint: str, content: dict[str, Any], message: str) -> None:
+    error = error_of(served.post(f"/api/{endpoint}", **content), 400)
+    assert message in error["message"]
     assert error["kind"] == "fact"
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "content", "said"),
+    ("endpoint", "content", "message"),
     [
         ("predict", {}, "fact: field required"),
         ("predict", {"fact": 3}, "fact: input should be a valid string"),
@@ -66,9 +72,9 @@ def test_a_fact_that_will_not_do(served: Served, endpoint: str, content: dict[st
         ("score", {"facts": [FACT] * 1001}, "facts"),
     ],
 )
-def test_a_request_of_the_wrong_shape(served: Served, endpoint: str, content: dict[str, Any], said: str) -> None:
-    error = mistake(served.post(f"/api/{endpoint}", **content), 422)
-    assert said in error["message"]
+def test_a_request_of_the_wrong_shape(served: Served, endpoint: str, content: dict[str, Any], message: str) -> None:
+    error = error_of(served.post(f"/api/{endpoint}", **content), 422)
+    assert message in error["message"]
     assert error["kind"] == "request"
 
 
@@ -93,34 +99,25 @@ def test_a_request_of_the_wrong_shape(served: Served, endpoint: str, content: di
     ],
     ids=lambda body: repr(body[:30]),
 )
-def test_strange_bodies_are_the_clients_mistake(served: Served, body: bytes) -> None:
+def test_strange_bodies_are_client_errors(served: Served, body: bytes) -> None:
     for endpoint in ("predict", "graph", "score"):
-        answer = served.client.post(f"/api/{endpoint}", content=body, headers={"Content-Type": "application/json"})
-        assert answer.status_code in (400, 422)
-        assert answer.json()["error"]["message"]
+        response = served.client.post(f"/api/{endpoint}", content=body, headers={"Content-Type": "application/json"})
+        assert response.status_code in (400, 422)
+        assert response.json()["error"]["message"]
 
 
 def test_a_body_must_say_that_it_is_json(served: Served) -> None:
     content = '{"fact": "Marie Curie | award received | ?"}'
-    mistake(served.client.post("/api/predict", content=content, headers={"Content-Type": "text/plain"}), 422)
-
-
-def test_a_large_body_is_refused_whether_announced_or_not(served: Served) -> None:
-    large = b'{"fact": "' + b"x" * (2 << 20) + b'"}'
-    for content in (large, iter([large[:1000], large[1000:]])):
-        answer = served.client.post("/api/predict", content=content, headers={"Content-Type": "application/json"})
-        assert "too large" in mistake(answer, 413)["message"]
-    nearly = b'{"fact": "' + b"x" * ((1 << 20) - 12) + b'"}'
-    mistake(served.client.post("/api/predict", content=nearly, headers={"Content-Type": "application/json"}), 400)
+    error_of(served.client.post("/api/predict", content=content, headers={"Content-Type": "text/plain"}), 422)
 
 
 def test_addresses_and_methods_that_do_not_exist(served: Served) -> None:
-    assert "/api/nothing" in mistake(served.get("/api/nothing"), 404)["message"]
-    mistake(served.post("/api/nothing"), 404)
+    assert "/api/nothing" in error_of(served.get("/api/nothing"), 404)["message"]
+    error_of(served.post("/api/nothing"), 404)
     refused = served.get("/api/predict")
-    mistake(refused, 405)
+    error_of(refused, 405)
     assert refused.headers["allow"] == "POST"
-    mistake(served.client.delete("/"), 405)
+    error_of(served.client.delete("/"), 405)
 
 
 @pytest.mark.parametrize("query", ["q=%ff", "q=a&limit=-1", "q=a&limit=9999999999999999999999", "q=a&kind=both", ""])
@@ -134,3 +131,34 @@ def test_what_is_not_http_is_refused_and_the_server_lives_on(served: Served) -> 
         raw.sendall(b"\x00\x01\x02 nonsense\r\n\r\n")
         assert b"400" in raw.recv(1000)
     assert served.get("/health").status_code == 200
+
+
+def response_to(failure: Exception) -> httpx.Response:
+    """The response of an endpoint that raises ``failure``."""
+    app = FastAPI()
+    add_error_handlers(app)
+
+    @app.get("/")
+    async def fail() -> None:
+        raise failure
+
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return await client.get("/")
+
+    return asyncio.run(ask())
+
+
+def test_a_full_queue_asks_to_come_back() -> None:
+    response = response_to(OverloadError())
+    assert response.status_code == 503
+    assert response.headers["retry-after"] == "1"
+    assert response.json()["error"]["kind"] == "overloaded"
+
+
+def test_a_bug_does_not_show_its_inside() -> None:
+    response = response_to(RuntimeError("secret"))
+    assert response.status_code == 500
+    assert response.json()["error"]["kind"] == "internal"
+    assert "secret" not in response.text

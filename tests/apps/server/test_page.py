@@ -70,6 +70,18 @@ def test_nothing_reads_markup_and_nothing_comes_from_elsewhere() -> None:
         assert not re.search(r"(inner|outer|Adjacent|parse|set)HTML|document\.write|DOMParser|\beval\b|https?://", text)
 
 
+def test_every_section_has_an_accessible_name(page: Page) -> None:
+    page.open(FACT, why="object")
+    titles = page.run("""
+        const sections = [...document.querySelectorAll("section, dialog")];
+        return sections.map((section) => section.getAttribute("aria-labelledby"));
+    """)
+    assert len(titles) == 8
+    assert None not in titles
+    for title in titles:
+        assert title == "token-title" or page.run("return document.getElementById(arguments[0]).textContent", title)
+
+
 def test_an_example_and_not_a_word_on_the_console(page: Page) -> None:
     page.open()
     page.click(".example")
@@ -85,12 +97,12 @@ def test_composing_a_fact_from_its_fields(page: Page) -> None:
     page.choose("subject", "Marie")
     page.choose("relation", "award")
     assert page.line() == "Marie Curie | award received | ?"
-    page.button("Add a qualifier").click()
+    page.button("Add qualifier").click()
     page.choose("new attribute", "point")
     page.choose("new value", "1903")
     assert page.line() == QUESTION
     assert (page.value("attribute 1"), page.value("value 1")) == ("point in time", "1903")
-    assert page.text("#answers-title") == "Which object?"
+    assert page.text("#answers-title") == "Predicted object"
     vertices = {one.get_attribute("data-position"): one for one in page.all(".vertex")}
     assert set(vertices) == {"subject", "relation", "object", "attribute 1", "value 1"}
     assert "gap" in str(vertices["object"].get_attribute("class"))
@@ -107,7 +119,7 @@ def test_the_line_and_the_fields_are_in_step(page: Page) -> None:
     assert page.line() == "marie curie | born in | ?"  # nobody's writing is changed under their hands
     page.one("#one-line").send_keys(Keys.ENTER)
     page.until(lambda: page.line() == "Marie Curie | born in | ?")
-    page.click('[aria-label="Ask for the relation"]')
+    page.click('[aria-label="Predict the relation"]')
     page.until(lambda: page.line() == "Marie Curie | ? | ?")
 
 
@@ -128,11 +140,11 @@ def test_an_answer_is_put_in_judged_and_explained(page: Page) -> None:
     assert len({edge.get_attribute("stroke-width") for edge in page.all(".canvas .edge")}) > 1
 
 
-def test_the_element_that_fits_least_is_marked(page: Page) -> None:
+def test_the_least_plausible_element_is_marked(page: Page) -> None:
     page.open("Marie Curie | born in | Nobel Prize in Physics")
-    assert page.texts(".elements .badge") == ["fits least"]
-    odd = page.text(".elements .odd .chip")
-    assert [one.get_attribute("data-position") for one in page.all(".vertex.odd")] == [odd]
+    assert page.texts(".elements .badge") == ["least plausible"]
+    worst = page.text(".elements .worst .chip")
+    assert [one.get_attribute("data-position") for one in page.all(".vertex.worst")] == [worst]
     page.open(FACT)
     assert not page.all(".elements .badge")
 
@@ -149,11 +161,11 @@ def test_an_element_is_asked_for_from_the_graph_and_from_the_list(page: Page) ->
 
 def test_why_for_any_element(page: Page) -> None:
     page.open(FACT)
-    page.click('[aria-label="Why 1903 as value 1"]')
+    page.click('[aria-label="Explain 1903 as value 1"]')
     page.until(lambda: "1903 as value 1" in page.text("#why"))
     page.settle()
     assert "why=value+1" in page.driver.current_url
-    assert page.run("return document.activeElement.getAttribute('aria-label')") == "Why 1903 as value 1"
+    assert page.run("return document.activeElement.getAttribute('aria-label')") == "Explain 1903 as value 1"
 
 
 def test_all_answers_only_new_ones_only_known_ones(page: Page) -> None:
@@ -257,22 +269,22 @@ def test_a_name_that_nobody_knows(page: Page) -> None:
     page.open()
     field = page.field("subject")
     field.send_keys("Mary Curie", Keys.TAB)
-    page.until(lambda: page.all(".problem"))
-    assert "Nothing is known as “Mary Curie”" in page.text("#mistake")
-    assert "wrong" in str(page.one(".combobox.subject").get_attribute("class"))
+    page.until(lambda: page.all(".error"))
+    assert "“Mary Curie” is unknown" in page.text("#fact-error")
+    assert "invalid" in str(page.one(".combobox.subject").get_attribute("class"))
     page.button("Marie Curie").click()
     page.until(lambda: page.value("subject") == "Marie Curie")
     page.settle()
-    assert not page.all(".problem")
+    assert not page.all(".error")
     assert page.texts(".answers .answer")
 
 
 def test_a_line_that_is_no_fact(page: Page) -> None:
     page.open()
     page.one("#one-line").send_keys("Marie Curie | born in", Keys.ENTER)
-    page.until(lambda: page.all("#mistake .problem"))
-    assert "2 of the three parts" in page.text("#mistake")
-    assert "Write subject | relation | object" in page.text("#mistake")
+    page.until(lambda: page.all("#fact-error .error"))
+    assert "2 of the three parts" in page.text("#fact-error")
+    assert "Write subject | relation | object" in page.text("#fact-error")
 
 
 def test_several_gaps_are_completed_together(page: Page) -> None:
@@ -378,7 +390,7 @@ def test_text_stands_out_from_its_ground(page: Page, scheme: str) -> None:
     page.open(FACT, why="object")
     assert page.run(CONTRASTS) == []
     page.open("Mary Curie | award received | ?")
-    page.until(lambda: page.all(".problem"))
+    page.until(lambda: page.all(".error"))
     assert page.run(CONTRASTS) == []
 
 
@@ -421,7 +433,7 @@ def test_a_server_with_a_token_goes_and_comes_back(shared_page: Page, folder: Pa
         process.kill()
         process.wait()
         page.click('.vertex[data-position="subject"]')
-        page.until(lambda: "does not answer" in page.text("#banner"))
+        page.until(lambda: "not responding" in page.text("#banner"))
     port = served.url.rstrip("/").rpartition(":")[2]
     with nary_process("serve", folder, "--port", port, NARY_TOKEN="secret") as process, client_of(process):
         page.until(lambda: not page.all("#banner"), "the banner goes")

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 import torch
 from models.stare.small import every_group, facts, make
+from training.small import loss_of
 
 from nary.models.stare.model import Stare
-from nary.training.lesson import Lesson
-from nary.training.objective import masked_loss
+from nary.training.batches import TrainingBatch
 from nary.training.optimizer import Optimizer
 from nary.training.settings import TrainingSettings
 
@@ -57,11 +57,11 @@ def test_after_a_change_it_runs_again(change: str) -> None:
 def test_a_training_step_needs_one_run_and_leaves_nothing() -> None:
     model = make(graph_dropout=0.3)
     runs = counted(model)
-    training = TrainingSettings(loss="bce")
-    optimizer = Optimizer(model, training, 10)
-    lesson = Lesson.of(every_group(facts()))
+    bce = loss_of("bce")
+    optimizer = Optimizer(model, TrainingSettings(), 10)
+    batch = TrainingBatch.from_batch(every_group(facts()))
     for step in range(3):
-        loss = masked_loss(model, lesson, training)  # asks for entities and for relations
+        loss = bce(model, batch)  # asks for entities and for relations
         entities = model.candidates("entity")[0]
         assert (entities == 0).any()  # dropped
         assert torch.equal(entities, model.candidates("entity")[0])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from models.stare.small import SIZES, every_group, facts, group_of, make, renamed, twin_of
 from reference.stare import ReferenceStare, multi_hot, questions_of
 from torch import Tensor, nn
+from training.small import loss_of
 
 from nary.errors import SettingError
 from nary.facts import Role
@@ -15,10 +16,8 @@ from nary.models.batch import Batch, Group
 from nary.models.contract import Sizes
 from nary.models.stare.model import Stare
 from nary.models.stare.settings import StareSettings
-from nary.training.lesson import Lesson
-from nary.training.loop import precision
-from nary.training.objective import masked_loss
-from nary.training.settings import TrainingSettings
+from nary.training.batches import TrainingBatch
+from nary.training.runtime import precision
 
 
 def subjects_and_objects(seed: int) -> list[Group]:
@@ -48,8 +47,8 @@ def test_loss_and_gradients_are_those_of_the_reference(seed: int, smoothing: flo
     batch = Batch(groups)
     rows = torch.arange(len(batch)).repeat_interleave(2)
     answers = torch.stack([batch.answers, (batch.answers + 5) % SIZES.entities], 1).flatten()
-    lesson = Lesson(batch, rows, answers, torch.ones(len(rows)))
-    loss = masked_loss(model, lesson, TrainingSettings(loss="bce", entity_smoothing=smoothing))
+    training_batch = TrainingBatch(batch, rows, answers, torch.ones(len(rows)))
+    loss = loss_of("bce", entity_label_smoothing=smoothing)(model, training_batch)
     labels = multi_hot(rows, answers, (len(batch), SIZES.entities), smoothing)
     expected = nn.functional.binary_cross_entropy_with_logits(plain_scores(twin, groups), labels.double())
     torch.testing.assert_close(loss.double(), expected, rtol=1e-6, atol=1e-6)
@@ -189,11 +188,11 @@ def test_bfloat16_stays_close_to_float32(variant: str) -> None:
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(0.3)
-    lesson = Lesson.of(every_group(facts()))
-    training = TrainingSettings(loss="bce", entity_smoothing=0.1)
-    exact = masked_loss(model, lesson, training)
+    batch = TrainingBatch.from_batch(every_group(facts()))
+    loss = loss_of("bce", entity_label_smoothing=0.1)
+    exact = loss(model, batch)
     with precision("bf16", torch.device("cpu")):
-        rounded = masked_loss(model, lesson, training)
+        rounded = loss(model, batch)
     assert float((rounded - exact).detach().abs()) < 0.01 * float(exact.detach())
     rounded.backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())

@@ -93,7 +93,7 @@ def test_a_run_that_predicts_subjects_and_objects(tmp_path: Path) -> None:
         tmp_path / "run",
         "stare",
         model__predicts="subject-object",
-        training__loss="bce",
+        loss__name="bce",
         training__shuffle="instances",
         training__merge_queries=True,
         **settings,

@@ -8,7 +8,7 @@ import typer
 
 from nary.apps.cli.output import notice, print_table, progress_bar
 from nary.apps.cli.serve import require_server, say_address
-from nary.apps.cli.training_bar import training_bar
+from nary.apps.cli.training_bar import TrainingBar
 from nary.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -55,13 +55,13 @@ def demo(
     _clear(out)
     out.mkdir(parents=True, exist_ok=True)
     (out / _MARK).touch()
-    with training_bar(show=True) as bar:
+    with TrainingBar(show=True) as bar:
         result = train_recipe(prepare_dataset(data, recipe), recipe, out / "run", [bar])
     typer.echo(f"Trained for {result.epochs:.0f} epochs in {result.seconds:.0f} seconds.\n")
     model = result.model
     _evaluate(model)
     _ask(model)
-    _draw(result.folder, out, str(fact))
+    _draw(result.run_folder, out, str(fact))
     typer.echo(f'\nNext:\n  nary predict {out}/run "Ada Yonath | award received | ?"')
     typer.echo(f"  nary serve {out}/run --open\n  nary evaluate {out}/run")
     typer.echo("  nary train FACTS.jsonl      on your own facts; see docs/guide.md")
@@ -70,8 +70,7 @@ def demo(
 
 
 def _serve(model: "TrainedModel") -> None:
-    from nary.apps.server.options import ServeOptions
-    from nary.apps.server.start import start
+    from nary.apps.server.app import ServeOptions, start
 
     typer.echo()
     start(lambda: model, ServeOptions(port=0, open=True), say_address)  # any free port: the training is not to be lost
@@ -111,7 +110,7 @@ def _ask(model: "TrainedModel") -> None:
             typer.echo(f"  {answer.probability:6.1%}  {answer.name}{'   (known)' if answer.known else ''}")
 
 
-def _draw(folder: "RunFolder | None", out: Path, fact: str) -> None:
+def _draw(folder: "RunFolder", out: Path, fact: str) -> None:
     from nary.apps.drawing import draw_fact
     from nary.apps.plots import plot_curves
     from nary.facts import parse_fact

@@ -54,7 +54,7 @@ def evaluate(
     """
     from nary.config import parse_overrides
     from nary.evaluation.metrics import measure
-    from nary.reproduction.records import check_recordable, record_result
+    from nary.reproduction.records import check_recordable, record_result, recordable_run
     from nary.runs import load_model
     from nary.runs.run_folder import model_path_of
 
@@ -75,7 +75,7 @@ def evaluate(
         overrides["evaluation.candidates"] = candidates
     protocol = loaded.protocol(overrides)
     if record is not None:
-        check_recordable(run, split, protocol, record, label)
+        check_recordable(recordable_run(run), split, protocol, record, label)
     with progress_bar("Ranking", show=not json) as progress:
         report, found = loaded.rank(table, protocol=protocol, progress=progress)
     report = replace(report, dataset=source, split=split, notes=[*notes, *report.notes])
@@ -85,7 +85,7 @@ def evaluate(
         except OutputError as error:  # the figures are right all the same
             notice(f"the model folder does not store all of this: {error.message}")
     if record is not None:
-        notice(f"recorded {record_result(run, loaded, report, record, label)}")
+        notice(f"recorded {record_result(recordable_run(run), loaded, report, record, label)}")
     if by is not None:
         relations = names.relations if by == "relation" else None
         report = replace(report, metrics=measure(found, by_arity=by == "arity", relations=relations))

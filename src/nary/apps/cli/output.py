@@ -1,5 +1,6 @@
 """What commands print: results go to standard output; progress and notes go to standard error."""
 
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import typer
 from nary.apps.cli.options import OnError
 from nary.errors import NaryError
 from nary.progress import Progress
+from nary.tables import Column, Table
 
 if TYPE_CHECKING:
     from nary.data.dataset import Dataset
@@ -38,30 +40,28 @@ def print_error(error: NaryError, as_json: bool) -> None:
 
 
 def print_table(title: str, header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
-    """A table for people. Numbers are aligned to the right and get thousands separators."""
-    from rich.console import Console
-    from rich.table import Table
-
+    """A table for people, wrapped to the width of a terminal. Numbers are aligned right, with thousands separators."""
     cells = [list(row) for row in rows]
-    if title:
-        typer.secho(title, bold=True)  # a table's own title would be broken at the width of the table
-    table = Table(box=None, pad_edge=False)
+    columns = []
     for i, name in enumerate(header):
         numeric = all(isinstance(row[i], int | float | None) for row in cells)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
-    for row in cells:
-        table.add_row(*(_cell(value) for value in row))
-    Console(highlight=False).print(table)
+        columns.append(Column(name, "right" if numeric else "left"))
+    width = get_terminal_size().columns if sys.stdout.isatty() else None
+    titles, *lines = Table(columns, [[_cell(value) for value in row] for row in cells]).lines(width)
+    if title:
+        typer.secho(title, bold=True)
+    if titles:
+        typer.secho(titles, bold=True)
+    for line in lines:
+        typer.echo(line)
 
 
 def _cell(value: object) -> str:
-    from rich.markup import escape
-
     if value is None:
         return "–"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return escape(f"{value:,.3f}" if isinstance(value, float) else str(value))
+    return f"{value:,.3f}" if isinstance(value, float) else str(value)
 
 
 @contextmanager

@@ -57,6 +57,7 @@ def _keys(name: str) -> list[dict[str, Any]]:
     tables: dict[str, Settings] = {
         "data": recipe.data,
         "model": recipe.model,
+        "loss": recipe.loss,
         "training": recipe.training,
         "evaluation": recipe.evaluation,
     }

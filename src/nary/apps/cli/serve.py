@@ -33,8 +33,7 @@ def serve(
     Example: nary serve runs/nobel-gran --open
     """
     require_server()
-    from nary.apps.server.options import ServeOptions
-    from nary.apps.server.start import start
+    from nary.apps.server.app import ServeOptions, start
     from nary.runs import load_model
 
     options = ServeOptions(host, port, token, insecure, timeout, open_)

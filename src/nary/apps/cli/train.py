@@ -7,7 +7,7 @@ import typer
 
 from nary.apps.cli.options import Json, MaybeData, Overrides
 from nary.apps.cli.output import notice, open_data, print_json
-from nary.apps.cli.training_bar import training_bar
+from nary.apps.cli.training_bar import TrainingBar
 from nary.config import parse_overrides
 from nary.errors import MissingExtraError, SettingError
 
@@ -46,7 +46,7 @@ def train(
     if resume is not None:
         if any(given is not None for given in (data, model, recipe, set_ or None, out, seed, device, precision)):
             raise SettingError("--resume takes all settings from the run", "Leave DATA and the other options out.")
-        with training_bar(show=not json) as bar:
+        with TrainingBar(show=not json) as bar:
             result = resume_run(resume, [bar])
     else:
         if data is None:
@@ -75,14 +75,14 @@ def _train(
         notice(note)
     if recipe is None and not json and (note := default_recipe_note(dataset.name, chosen.model_name)):
         notice(note)
-    with training_bar(show=not json) as bar:
+    with TrainingBar(show=not json) as bar:
         return train_recipe(prepared, chosen, out or free_path(dataset.name, chosen.model_name), [bar])
 
 
 def _report(result: "TrainingResult", json: bool) -> None:
     from nary.apps.plots import plot_curves
 
-    folder = result.folder
+    folder = result.run_folder
     try:
         plot_curves(folder)
     except MissingExtraError as missing:

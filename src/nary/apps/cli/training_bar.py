@@ -1,47 +1,72 @@
-"""A progress bar of training in the terminal."""
+"""Live progress of a training."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from nary.training.callbacks import Callback, StepReport
 
 if TYPE_CHECKING:
-    from nary.training.callbacks import Callback, StepReport
+    from rich.progress import Progress
+
     from nary.training.trainer import Trainer
 
-_MOMENTUM = 0.95  # of the running means shown, so that they do not flicker
+
+class TrainingBar(Callback):
+    """A progress bar on standard error with epoch, step, loss, instances a second and the time left.
+
+    It is shown within a ``with`` block.
+    """
+
+    def __init__(self, show: bool) -> None:
+        self._bar = _make_bar(show)
+        self._task = self._bar.add_task("", total=1, epoch=0.0, loss=0.0, speed=0.0)
+        self._loss, self._speed = _Mean(), _Mean()
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def on_step(self, trainer: "Trainer", report: StepReport) -> None:
+        """Move the bar."""
+        self._bar.update(
+            self._task,
+            completed=report.step,
+            total=report.steps,
+            epoch=report.epoch,
+            loss=self._loss(report.loss),
+            speed=self._speed(report.instances_per_second),
+        )
 
 
-@contextmanager
-def training_bar(show: bool) -> Iterator["Callback"]:
-    """A callback that draws a bar on standard error: epoch, step, loss, instances per second and the time left."""
+def _make_bar(show: bool) -> "Progress":
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    from nary.training.callbacks import Callback
-
     console = Console(stderr=True)
-    columns = (
+    return Progress(
         TextColumn("epoch {task.fields[epoch]:.1f}"),
         BarColumn(),
         TextColumn("step {task.completed:.0f} of {task.total:.0f}  loss {task.fields[loss]:.3f}"),
         TextColumn("{task.fields[speed]:,.0f} instances/s"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not (show and console.is_terminal),
     )
 
-    class TrainingBar(Callback):
-        loss = speed = None
 
-        def on_step(self, trainer: "Trainer", report: "StepReport") -> None:
-            self.loss = _running_mean(self.loss, report.loss)
-            self.speed = _running_mean(self.speed, report.instances_per_second)
-            shown = {"epoch": report.epoch, "loss": self.loss, "speed": self.speed}
-            bar.update(task, completed=report.step, total=report.steps, **shown)
+class _Mean:
+    """A running mean, so that the shown values do not flicker."""
 
-    with Progress(*columns, console=console, transient=True, disable=not (show and console.is_terminal)) as bar:
-        task = bar.add_task("", total=1, epoch=0.0, loss=0.0, speed=0.0)
-        yield TrainingBar()
+    def __init__(self) -> None:
+        self.value: float | None = None
 
-
-def _running_mean(mean: float | None, value: float) -> float:
-    return value if mean is None else _MOMENTUM * mean + (1 - _MOMENTUM) * value
+    def __call__(self, value: float) -> float:
+        self.value = value if self.value is None else 0.95 * self.value + 0.05 * value
+        return self.value

@@ -1,10 +1,10 @@
-"""Pictures of a fact as a graph: plain SVG written here, PNG drawn with matplotlib (extra ``plots``)."""
+"""Draw a fact as a graph: SVG without dependencies, PNG with matplotlib (the extra ``plots``)."""
 
 from pathlib import Path
 
 from nary.apps.drawing.layout import lay_out
 from nary.apps.drawing.png import write_png
-from nary.apps.drawing.svg import to_svg
+from nary.apps.drawing.svg import picture_svg
 from nary.data.files import atomic_path
 from nary.errors import OutputError
 from nary.facts import Fact, Query
@@ -17,7 +17,7 @@ def draw_fact(fact: Fact | Query, path: Path, variant: str = "hete") -> None:
     """Draw ``fact`` as a graph; ``path`` ends in .svg or .png."""
     kind = path.suffix.lower()
     if kind not in (".svg", ".png"):
-        raise OutputError(f"cannot draw {path.name}", "Let the name of the picture end in .svg or .png.")
+        raise OutputError(f"cannot draw {path.name}", "Use a file name that ends in .svg or .png.")
     with atomic_path(path) as temporary:
         if kind == ".svg":
             temporary.write_text(fact_svg(fact, variant), encoding="utf-8", newline="\n")
@@ -26,5 +26,5 @@ def draw_fact(fact: Fact | Query, path: Path, variant: str = "hete") -> None:
 
 
 def fact_svg(fact: Fact | Query, variant: str = "hete") -> str:
-    """The picture of ``fact`` as the text of an SVG file."""
-    return to_svg(lay_out(fact_graph(fact, variant), str(fact)))
+    """Draw ``fact`` as a graph and return the content of the SVG file."""
+    return picture_svg(lay_out(fact_graph(fact, variant), str(fact)))

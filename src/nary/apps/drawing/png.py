@@ -1,4 +1,4 @@
-"""The picture of a fact as PNG, drawn with matplotlib: the same layout and colors as the SVG."""
+"""Draw a picture as PNG with matplotlib, with the layout and colors of the SVG."""
 
 import warnings
 from pathlib import Path
@@ -6,18 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nary.apps.drawing.labels import clean
-from nary.apps.drawing.picture import Box, Entry, Picture, Point
-from nary.apps.drawing.style import (
+from nary.apps.drawing.layout import clean_text
+from nary.apps.drawing.picture import (
+    BACKGROUND,
     CAPTION_SIZE,
-    EDGES,
+    EDGE_STYLES,
     FRAME,
-    GAP_SAMPLE,
+    GAP_STYLE,
     LEGEND_SIZE,
-    PAPER,
-    QUIET,
+    MUTED,
+    Box,
+    LegendEntry,
+    Picture,
+    Point,
     Stroke,
-    paint,
+    vertex_style,
 )
 from nary.errors import MissingExtraError
 
@@ -39,9 +42,9 @@ def write_png(picture: Picture, path: Path) -> None:
     figure = Figure(figsize=(width / 72, height / 72), dpi=72 * _SCALE)  # its points are pixels of the layout
     axes = figure.add_axes((0, 0, 1, 1), xlim=(x, x + width), ylim=(y + height, y))
     axes.set_axis_off()
-    _rectangle(axes, (x + 0.5, y + 0.5), (width - 1, height - 1), 14, PAPER, Stroke(FRAME, 1))
+    _rectangle(axes, (x + 0.5, y + 0.5), (width - 1, height - 1), 14, BACKGROUND, Stroke(FRAME, 1))
     for curve in picture.curves:
-        _line(axes, curve.points, EDGES[curve.label])
+        _line(axes, curve.points, EDGE_STYLES[curve.label])
     for box in picture.boxes:
         _box(axes, box)
     for entry in picture.legend:
@@ -52,20 +55,20 @@ def write_png(picture: Picture, path: Path) -> None:
 
 
 def _box(axes: "Axes", box: Box) -> None:
-    look, x = paint(box.vertex), box.middle[0]
-    _rectangle(axes, (box.left, box.top), (box.width, box.height), box.radius, look.fill, look.border)
-    _write(axes, (x, box.caption_baseline), str(box.vertex.position), size=CAPTION_SIZE, color=look.caption)
+    style, x = vertex_style(box.vertex), box.middle[0]
+    _rectangle(axes, (box.left, box.top), (box.width, box.height), box.radius, style.fill, style.border)
+    _text(axes, (x, box.caption_baseline), str(box.vertex.position), size=CAPTION_SIZE, color=style.caption)
     for line, y in zip(box.lines, box.baselines, strict=True):
-        _write(axes, (x, y), line, size=look.label_size, color=look.label)
+        _text(axes, (x, y), line, size=style.label_size, color=style.label)
 
 
-def _entry(axes: "Axes", entry: Entry) -> None:
+def _entry(axes: "Axes", entry: LegendEntry) -> None:
     if entry.label is None:
         corner = (entry.start[0], entry.start[1] - 7)
-        _rectangle(axes, corner, (entry.end[0] - entry.start[0], 14), 7, "#ffffff", GAP_SAMPLE)
+        _rectangle(axes, corner, (entry.end[0] - entry.start[0], 14), 7, "#ffffff", GAP_STYLE)
     else:
-        _line(axes, (entry.start, entry.start, entry.end, entry.end), EDGES[entry.label])
-    _write(axes, entry.text_start, entry.text, size=LEGEND_SIZE, color=QUIET, ha="left")
+        _line(axes, (entry.start, entry.start, entry.end, entry.end), EDGE_STYLES[entry.label])
+    _text(axes, entry.text_start, entry.text, size=LEGEND_SIZE, color=MUTED, ha="left")
 
 
 def _line(axes: "Axes", points: tuple[Point, Point, Point, Point], stroke: Stroke) -> None:
@@ -79,7 +82,7 @@ def _line(axes: "Axes", points: tuple[Point, Point, Point, Point], stroke: Strok
 def _rectangle(
     axes: "Axes", corner: Point, size: tuple[float, float], radius: float, fill: str, border: Stroke
 ) -> None:
-    """A rectangle with round corners; matplotlib's own has corners that are no circles."""
+    """Draw a rectangle with circular corners, which matplotlib's rounded box does not have."""
     from matplotlib.patches import Polygon
 
     left, top, right, bottom = *corner, corner[0] + size[0], corner[1] + size[1]
@@ -89,12 +92,12 @@ def _rectangle(
     axes.add_patch(Polygon(points.reshape(-1, 2), facecolor=fill, **_stroke(border)))
 
 
-def _write(axes: "Axes", start: Point, text: str, **look: Any) -> None:
-    axes.text(*start, clean(text), parse_math=False, **{"ha": "center", "va": "baseline", **look})
+def _text(axes: "Axes", start: Point, text: str, **options: Any) -> None:
+    axes.text(*start, clean_text(text), parse_math=False, **{"ha": "center", "va": "baseline", **options})
 
 
 def _stroke(stroke: Stroke) -> dict[str, Any]:
-    """The settings of a patch; matplotlib counts dashes in widths of the line."""
+    """The arguments of a patch; matplotlib measures dashes in line widths."""
     dash = (0, tuple(length / stroke.width for length in stroke.dash)) if stroke.dash else "-"
     color = (stroke.color, stroke.opacity)
     return {"edgecolor": color, "linewidth": stroke.width, "linestyle": dash, "capstyle": "round"}

@@ -1,18 +1,18 @@
-/** What is known about an entity of the fact: facts that mention it, and entities like it. */
+/** What the data says about an entity of the fact: facts that mention it, and similar entities. */
 
 import * as api from "./api.js";
 import { button, h } from "./dom.js";
 import { count } from "./format.js";
 
-/** How many facts are shown at first. */
-export const FACTS = 5;
-const NEIGHBORS = 6;
+/** The number of facts shown at first. */
+export const NUM_FACTS = 5;
+const NUM_NEIGHBORS = 6;
 
-/** Facts and neighbors of an entity; models without vectors have no neighbors. */
-export async function knownAbout(name, limit, signal) {
+/** Fetch facts and neighbors of an entity; models without embeddings have no neighbors. */
+export async function fetchAbout(name, limit, signal) {
   const [facts, neighbors] = await Promise.all([
     api.facts(name, limit, 0, signal),
-    api.similar(name, "entity", NEIGHBORS, signal).catch((error) => {
+    api.similar(name, "entity", NUM_NEIGHBORS, signal).catch((error) => {
       if (error.status === 400) return { neighbors: [] };
       throw error;
     }),
@@ -20,13 +20,13 @@ export async function knownAbout(name, limit, signal) {
   return { facts, neighbors: neighbors.neighbors };
 }
 
-/** `entities` are the vertices to choose from; the callbacks get a vertex, a fact's line, a name, and a limit. */
+/** `entities` are the vertices to choose from; the callbacks get a vertex, the text of a fact, a name, and a limit. */
 export function about({ facts, neighbors }, { entities, chosen, onEntity, onOpen, onReplace, onMore }) {
-  const more = facts.total - facts.facts.length;
+  const remaining = facts.total - facts.facts.length;
   return [
     h(
       "div",
-      { class: "chips", role: "group", "aria-label": "About which entity" },
+      { class: "chips", role: "group", "aria-label": "Choose an entity" },
       entities.map((vertex) =>
         button(
           {
@@ -46,7 +46,7 @@ export function about({ facts, neighbors }, { entities, chosen, onEntity, onOpen
         h("li", {}, button({ class: "fact", onclick: () => onOpen(known.fact) }, readable(known))),
       ),
     ),
-    more > 0 && button({ class: "plain", onclick: () => onMore(4 * facts.facts.length) }, `${count(more)} more facts`),
+    remaining > 0 && button({ class: "plain", onclick: () => onMore(4 * facts.facts.length) }, `Show more (${count(remaining)} left)`),
     neighbors.length > 0 && [
       h("h3", {}, "Similar entities"),
       h(
@@ -56,7 +56,7 @@ export function about({ facts, neighbors }, { entities, chosen, onEntity, onOpen
           button(
             {
               class: "small",
-              title: `Similarity ${similarity.toFixed(2)}. Put it in its place`,
+              title: `Similarity ${similarity.toFixed(2)}. Click to replace the entity`,
               onclick: () => onReplace(name),
             },
             label,

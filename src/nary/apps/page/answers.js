@@ -1,13 +1,13 @@
-/** What the model would put into the gaps: ranked answers to one gap, or completions of several. */
+/** What the model predicts: ranked answers for one gap, completions of several gaps, and suggested qualifiers. */
 
 import { button, h } from "./dom.js";
 import { percent } from "./format.js";
 
-const FILTERS = { mark: "all", hide: "only new", only: "only known" };
+const FILTERS = { mark: "all", hide: "new only", only: "known only" };
 
 /** The answers of a prediction; `onChoose` is called with the one that was chosen. */
 export function answers(prediction, onChoose) {
-  const most = Math.max(...prediction.answers.map((answer) => answer.probability), 1e-9);
+  const highest = Math.max(...prediction.answers.map((answer) => answer.probability), 1e-9);
   const rows = prediction.answers.map((answer) => {
     const label = answer.elements ? completed(answer.elements) : [answer.label];
     return h(
@@ -17,22 +17,22 @@ export function answers(prediction, onChoose) {
         { class: "answer", onclick: () => onChoose(answer) },
         h("span", { class: "label" }, label, answer.known && h("span", { class: "badge" }, "known")),
         h("span", { class: "number" }, percent(answer.probability)),
-        bar(answer.probability / most),
+        bar(answer.probability / highest),
       ),
     );
   });
   return [
     notes(prediction),
-    rows.length ? h("ol", { class: "answers", onkeydown: stepping }, rows) : h("p", { class: "quiet" }, "No answers."),
+    rows.length ? h("ol", { class: "answers", onkeydown: moveFocus }, rows) : h("p", { class: "quiet" }, "No answers."),
   ];
 }
 
-/** A choice between all answers, only new and only known ones. */
+/** A choice between all, new and known answers. */
 export function filter(known, onChange) {
   return h(
     "fieldset",
     { class: "filter" },
-    h("legend", { class: "unseen" }, "Which answers to show"),
+    h("legend", { class: "visually-hidden" }, "Which answers to show"),
     Object.entries(FILTERS).map(([value, text]) =>
       h(
         "label",
@@ -51,16 +51,33 @@ export function filter(known, onChange) {
   );
 }
 
-/** What to know about a result before trusting it. */
-export function notes({ notes: given = [], calibrated = true, experimental = false }) {
-  const lines = [...given];
-  if (experimental) lines.unshift("Several gaps are filled together. This is experimental.");
+/** The suggestions as buttons; `onAdd` is called with the attribute and value that were chosen. */
+export function suggestions(response, onAdd) {
+  const chips = response.suggestions.map((suggestion) =>
+    h(
+      "li",
+      {},
+      button(
+        { class: "suggestion", onclick: () => onAdd(suggestion.attribute, suggestion.value) },
+        h("span", { class: "attribute" }, `+ ${suggestion.attribute_label}`),
+        h("span", { class: "value" }, suggestion.value_label),
+        h("span", { class: "quiet" }, percent(suggestion.probability)),
+      ),
+    ),
+  );
+  return [notes(response), chips.length ? h("ul", { class: "suggestions" }, chips) : h("p", { class: "quiet" }, "No suggestions.")];
+}
+
+/** Caveats about a result. */
+export function notes({ notes: messages = [], calibrated = true, experimental = false }) {
+  const lines = [...messages];
+  if (experimental) lines.unshift("Filling several gaps at once is experimental.");
   if (!calibrated && !lines.some((line) => line.includes("calibrat")))
-    lines.push("Probabilities are not calibrated: read them as an order.");
+    lines.push("Probabilities are not calibrated; use them only to compare answers.");
   return lines.map((line) => h("p", { class: "note" }, line));
 }
 
-/** A bar of the given share of the width. */
+/** A bar that fills the given share of the width. */
 export function bar(share, kind = "") {
   const inside = h("span", { class: "inside" });
   inside.style.width = `${(100 * share).toFixed(1)}%`;
@@ -73,8 +90,8 @@ function completed(elements) {
   );
 }
 
-/** Arrow keys go from one answer to the next. */
-function stepping(event) {
+/** Move between answers with the arrow keys. */
+function moveFocus(event) {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!step) return;
   const buttons = [...event.currentTarget.querySelectorAll("button")];

@@ -1,9 +1,8 @@
-/** The server's answers, one function an endpoint. */
+/** The server: one function per endpoint, the token it may require, and a banner while it does not respond. */
 
-import { lost, Unreachable } from "./connection.js";
-import { askForToken, authorization } from "./token.js";
+import { button, h } from "./dom.js";
 
-/** What the server found wrong: a message, and a hint what to do about it. */
+/** An error that the server reported: a message, and a hint on what to do about it. */
 export class ApiError extends Error {
   constructor(status, { kind, message, hint }) {
     super(message);
@@ -12,6 +11,9 @@ export class ApiError extends Error {
     this.hint = hint;
   }
 }
+
+/** The server did not respond. */
+export class UnreachableError extends Error {}
 
 export const graph = (fact, signal) => post("graph", { fact }, signal);
 export const predict = (fact, k, known, signal) => post("predict", { fact, k, known }, signal);
@@ -33,23 +35,92 @@ function post(endpoint, content, signal) {
   return request(`api/${endpoint}`, { method: "POST", body: JSON.stringify(content), headers, signal });
 }
 
-async function request(address, options) {
-  const answer = await sent(address, options);
-  if (answer.status === 401) {
-    await askForToken();
-    return request(address, options);
+async function request(url, options) {
+  const response = await send(url, options);
+  if (response.status === 401) {
+    await requestToken();
+    return request(url, options);
   }
-  if (answer.ok) return answer.json();
-  const { error } = await answer.json().catch(() => ({}));
-  throw new ApiError(answer.status, error ?? { message: `The server answered with status ${answer.status}.` });
+  if (response.ok) return response.json();
+  const { error } = await response.json().catch(() => ({}));
+  throw new ApiError(response.status, error ?? { message: `The server returned status ${response.status}.` });
 }
 
-async function sent(address, options) {
+async function send(url, options) {
   try {
-    return await fetch(address, { ...options, headers: { ...options.headers, ...authorization() } });
+    return await fetch(url, { ...options, headers: { ...options.headers, ...authorization() } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    lost();
-    throw new Unreachable("The server does not answer.");
+    waitForServer();
+    throw new UnreachableError("The server is not responding.");
   }
+}
+
+// The connection
+
+const RETRY_INTERVAL = 1500; // milliseconds
+const banner = document.getElementById("banner");
+const reconnectListeners = [];
+let disconnected = false;
+
+/** Call `action` whenever the server responds again. */
+export function onReconnect(action) {
+  reconnectListeners.push(action);
+}
+
+async function waitForServer() {
+  if (disconnected) return;
+  disconnected = true;
+  banner.replaceChildren(h("strong", {}, "The server is not responding."), " Retrying until it is back…");
+  banner.hidden = false;
+  do await new Promise((done) => setTimeout(done, RETRY_INTERVAL));
+  while (!(await isHealthy()));
+  disconnected = false;
+  banner.hidden = true;
+  for (const action of reconnectListeners) action();
+}
+
+async function isHealthy() {
+  try {
+    return (await fetch("health", { cache: "no-store" })).ok;
+  } catch {
+    return false;
+  }
+}
+
+// The token, kept until the tab is closed
+
+const TOKEN_KEY = "nary-token";
+let tokenDialog = null;
+
+function authorization() {
+  const token = sessionStorage.getItem(TOKEN_KEY);
+  return token ? { Authorization: `Bearer ${token}` } : {};
+}
+
+/** Ask the user for the token; requests refused at the same time share one dialog. */
+function requestToken() {
+  tokenDialog ??= showTokenDialog().finally(() => (tokenDialog = null));
+  return tokenDialog;
+}
+
+function showTokenDialog() {
+  const dialog = document.getElementById("token");
+  const refused = sessionStorage.getItem(TOKEN_KEY) !== null;
+  const input = h("input", { type: "password", name: "token", required: true, autocomplete: "off", id: "token-input" });
+  // HTTP headers are limited to these characters, so a valid token has no others.
+  const save = () => sessionStorage.setItem(TOKEN_KEY, input.value.replace(/[^\x21-\x7e]/g, ""));
+  const hint = refused ? "The token was not accepted." : "Ask the person who runs the server for it.";
+  const form = h(
+    "form",
+    { method: "dialog", onsubmit: save },
+    h("h2", { id: "token-title" }, "This server requires a token"),
+    h("p", { class: "quiet" }, hint),
+    h("label", { for: "token-input" }, "Token"),
+    input,
+    button({ type: "submit", class: "main" }, "Continue"),
+  );
+  dialog.replaceChildren(form);
+  dialog.showModal();
+  return new Promise((done) => dialog.addEventListener("close", done, { once: true }));
 }

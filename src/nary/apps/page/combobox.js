@@ -1,13 +1,12 @@
-/** A field for one element of a fact that completes names while one types (the ARIA combobox pattern). */
+/** A field for one element of a fact that completes names during typing (the ARIA combobox pattern). */
 
-import { search } from "./api.js";
-import { Unreachable } from "./connection.js";
+import { search, UnreachableError } from "./api.js";
 import { button, h } from "./dom.js";
 import { debounced, latest } from "./latest.js";
 import { kindOf } from "./fact.js";
 
-const SHOWN = 12;
-let made = 0;
+const MAX_OPTIONS = 12;
+let numCreated = 0;
 
 export class Combobox {
   #role;
@@ -16,12 +15,12 @@ export class Combobox {
   #value;
   #options = [];
   #active = -1;
-  #shown = ""; // the text that stands for the current value
+  #shown = ""; // the text of the current value
   #later = debounced(() => this.#complete(), 120);
 
-  /** `caption` names the field to readers of the screen; `onChange` is called after each new value. */
+  /** `caption` names the field to screen readers; `onChange` is called after each new value. */
   constructor(role, caption, onChange) {
-    const id = `combobox-${++made}`;
+    const id = `combobox-${++numCreated}`;
     this.#role = role;
     this.#onChange = onChange;
     this.list = h("ul", { class: "options", role: "listbox", id, "aria-label": `${caption}: names`, hidden: true });
@@ -40,26 +39,26 @@ export class Combobox {
       onkeydown: (event) => this.#key(event),
       onblur: () => this.#leave(),
     });
-    const ask = button({ class: "ask", title: `Ask for the ${role}`, "aria-label": `Ask for the ${caption}` }, "?");
-    ask.addEventListener("click", () => this.#take(null));
-    this.element = h("div", { class: `combobox ${role}` }, this.input, ask, this.list);
+    const askButton = button({ class: "ask", title: `Predict the ${role}`, "aria-label": `Predict the ${caption}` }, "?");
+    askButton.addEventListener("click", () => this.#accept(null));
+    this.element = h("div", { class: `combobox ${role}` }, this.input, askButton, this.list);
   }
 
-  /** The value {name, label}, null for a gap, undefined as long as nothing was given. */
+  /** The value {name, label}, null for a gap, undefined before one is given. */
   get value() {
     return this.#value;
   }
 
-  /** Show a value. What is being typed stays if the value is the same as before. */
+  /** Show a value. Text that is being typed is kept if the value has not changed. */
   show(value) {
-    this.element.classList.remove("wrong");
+    this.element.classList.remove("invalid");
     const same = this.#value !== undefined && value?.name === this.#value?.name && value?.label === this.#value?.label;
     if (!same) this.#set(value);
   }
 
-  /** Mark the text as one that nobody knows. */
-  refuse() {
-    this.element.classList.add("wrong");
+  /** Mark the text as an unknown name. */
+  markInvalid() {
+    this.element.classList.add("invalid");
   }
 
   #set(value) {
@@ -72,22 +71,22 @@ export class Combobox {
     this.#close();
   }
 
-  #take(value) {
+  #accept(value) {
     this.#set(value);
     this.#onChange();
   }
 
-  /** Take what was typed: a gap for nothing or a question mark, else a name for the server to recognize. */
-  #takeText() {
+  /** Accept the typed text: a gap if empty or a question mark, otherwise a name for the server to resolve. */
+  #acceptText() {
     const text = this.input.value.trim();
     if (text === this.#shown.trim()) return this.#close();
-    if (text === "" || text === "?") return this.#take(null);
+    if (text === "" || text === "?") return this.#accept(null);
     const listed = this.#options.find(({ name, label }) => name === text || label === text);
-    return this.#take(listed ?? { name: text, label: text });
+    return this.#accept(listed ?? { name: text, label: text });
   }
 
   #leave() {
-    this.#takeText();
+    this.#acceptText();
     this.input.value = this.#shown;
   }
 
@@ -99,8 +98,8 @@ export class Combobox {
       else this.#complete();
     } else if (event.key === "Enter") {
       event.preventDefault();
-      if (open && this.#active >= 0) this.#take(this.#options[this.#active]);
-      else this.#takeText();
+      if (open && this.#active >= 0) this.#accept(this.#options[this.#active]);
+      else this.#acceptText();
     } else if (event.key === "Escape" && open) {
       event.preventDefault();
       this.#close();
@@ -113,11 +112,11 @@ export class Combobox {
     const typed = this.input.value.trim();
     const text = typed === this.#shown || typed === "?" ? "" : typed;
     try {
-      const found = await this.#run((signal) => search(text, kindOf(this.#role), SHOWN, signal));
-      if (document.activeElement === this.input) this.#open(found.found);
+      const { matches } = await this.#run((signal) => search(text, kindOf(this.#role), MAX_OPTIONS, signal));
+      if (document.activeElement === this.input) this.#open(matches);
     } catch (error) {
       this.#close();
-      if (!(error instanceof Unreachable)) throw error;
+      if (!(error instanceof UnreachableError)) throw error;
     }
   }
 
@@ -131,8 +130,8 @@ export class Combobox {
             role: "option",
             id: `${this.list.id}-${index}`,
             "aria-selected": "false",
-            onmousedown: (event) => event.preventDefault(), // the field keeps the focus
-            onclick: () => this.#take(option),
+            onmousedown: (event) => event.preventDefault(), // keeps the focus in the field
+            onclick: () => this.#accept(option),
           },
           h("span", {}, option.label),
           option.label !== option.name && h("span", { class: "quiet" }, option.name),

@@ -1,4 +1,4 @@
-/** Elements made from script. Text is always text: nothing here, or anywhere else in the page, reads markup. */
+/** Create elements. Text is always text: nothing in the page parses markup. */
 
 /** An HTML element. Properties named on... are listeners, false and null are left out, the others are attributes. */
 export function h(tag, properties = {}, ...children) {
@@ -24,7 +24,7 @@ export function button(properties, ...children) {
   return h("button", { type: "button", ...properties }, ...children);
 }
 
-/** The part of a section of the page that changes. */
+/** The part of a section that changes. */
 export function body(id) {
   return document.querySelector(`#${id} .body`);
 }

@@ -8,7 +8,7 @@ export function kindOf(role) {
   return role === "relation" || role === "attribute" ? "relation" : "entity";
 }
 
-/** The roles of the primary triple, in the order in which a fact is read. */
+/** The roles of the primary triple, in reading order. */
 export const PRIMARY = ["subject", "relation", "object"];
 
 /** The vertex at `position`. */
@@ -38,22 +38,22 @@ export function partner(position) {
   return `${role === "attribute" ? "value" : "attribute"} ${number}`;
 }
 
-/** The fact as one line for the server. Every name is in quotes, so that none needs another look. */
+/** The text of a fact for the server. Every name is quoted, so that special characters need no care. */
 export function asText(fact) {
-  const primary = PRIMARY.map((role) => written(at(fact, role).name));
-  return [...primary, ...qualifiers(fact).map((pair) => pair.map(({ name }) => written(name)).join(": "))].join(" | ");
+  const primary = PRIMARY.map((role) => quoted(at(fact, role).name));
+  return [...primary, ...qualifiers(fact).map((pair) => pair.map(({ name }) => quoted(name)).join(": "))].join(" | ");
 }
 
-/** The line of the fact with one more qualifier. */
+/** The text of the fact with one more qualifier. */
 export function withQualifier(fact, attribute, value) {
-  return `${asText(fact)} | ${written(attribute)}: ${written(value)}`;
+  return `${asText(fact)} | ${quoted(attribute)}: ${quoted(value)}`;
 }
 
-function written(name) {
+function quoted(name) {
   return name === null ? "?" : JSON.stringify(name);
 }
 
-/** Where `name` stands that was put at `position` of `before`: qualifiers may have changed places since. */
+/** The position in `fact` of `name`, which was put at `position` of `before`: qualifiers may have been reordered. */
 export function moved(before, position, name, fact) {
   const { role } = at(before, position);
   if (PRIMARY.includes(role)) return position;

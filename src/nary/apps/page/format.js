@@ -1,6 +1,6 @@
-/** Numbers for people. */
+/** Numbers as text. */
 
-/** A probability: 31.5%, 0.04%, or less than the smallest that is worth a digit. */
+/** A probability: 31.5%, 0.04% or <0.01%. */
 export function percent(share) {
   if (share > 0 && share < 0.0001) return "<0.01%";
   return `${(100 * share).toFixed(share < 0.01 ? 2 : 1)}%`;

@@ -1,11 +1,11 @@
-/** The fact drawn as its graph: a color for each role, a color and a dash pattern for each type of edge. */
+/** The graph of a fact: a color for each role, a color and a dash pattern for each edge type. */
 
 import { h, svg } from "./dom.js";
 import { percent } from "./format.js";
 import { layOut, route } from "./layout.js";
 
-const WIDTH = 2.2; // of an edge without attention
-const MOST = 7; // of the edge with the most attention
+const EDGE_WIDTH = 2.2; // without attention
+const MAX_WIDTH = 7; // of the edge with the most attention
 
 const EDGES = ["subject-relation", "object-relation", "relation-attribute", "attribute-value"];
 
@@ -13,11 +13,11 @@ export class GraphView {
   #onAsk;
   #graph = null;
   #attention = [];
-  #odd = null;
+  #worst = null;
   #canvas = h("div", { class: "canvas" });
-  #note = h("p", { class: "quiet", hidden: true }, "The wider an edge, the more attention goes along it.");
+  #note = h("p", { class: "quiet", hidden: true }, "Wider edges carry more attention.");
 
-  /** `onAsk` is called with the position of an element that was chosen. */
+  /** `onAsk` is called with the position of a clicked element. */
   constructor(host, onAsk) {
     this.#onAsk = onAsk;
     host.append(this.#canvas, this.#note, legend());
@@ -28,19 +28,19 @@ export class GraphView {
   show(graph) {
     this.#graph = graph;
     this.#attention = [];
-    this.#odd = null;
+    this.#worst = null;
     this.#draw();
   }
 
-  /** Give the edges the width of the attention that goes along them, [{from, to, weight}]. */
-  attend(attention) {
+  /** Show attention weights, [{from, to, weight}], as edge widths. */
+  showAttention(attention) {
     this.#attention = attention;
     this.#draw();
   }
 
-  /** Mark the element that fits least. */
-  mark(position) {
-    this.#odd = position;
+  /** Mark the least plausible element. */
+  markWorst(position) {
+    this.#worst = position;
     this.#draw();
   }
 
@@ -53,7 +53,7 @@ export class GraphView {
     this.#canvas.replaceChildren(
       svg(
         "svg",
-        { viewBox: `0 0 ${width} ${layout.height}`, height: layout.height, role: "group", "aria-label": "Graph" },
+        { viewBox: `0 0 ${width} ${layout.height}`, height: layout.height, role: "group", "aria-label": "Fact graph" },
         this.#graph.edges.map((edge) => this.#edge(edge, layout)),
         [...layout.boxes.values()].map((box) => this.#vertex(box)),
       ),
@@ -62,14 +62,15 @@ export class GraphView {
   }
 
   #edge(edge, layout) {
-    const weight = (one, other) => this.#attention.find(({ from, to }) => from === one && to === other)?.weight ?? 0;
-    const there = weight(edge.first, edge.second);
-    const back = weight(edge.second, edge.first);
-    const most = Math.max(...this.#attention.map((one) => one.weight));
+    const weight = (source, target) =>
+      this.#attention.find(({ from, to }) => from === source && to === target)?.weight ?? 0;
+    const forward = weight(edge.first, edge.second);
+    const backward = weight(edge.second, edge.first);
+    const highest = Math.max(...this.#attention.map(({ weight: value }) => value));
     const title = this.#attention.length
-      ? `${edge.first} → ${edge.second}: attention ${percent(there)}, back ${percent(back)}`
+      ? `Attention ${edge.first} → ${edge.second}: ${percent(forward)}, reverse: ${percent(backward)}`
       : edge.label;
-    const width = this.#attention.length ? 1 + (MOST - 1) * (Math.max(there, back) / most) : WIDTH;
+    const width = this.#attention.length ? 1 + (MAX_WIDTH - 1) * (Math.max(forward, backward) / highest) : EDGE_WIDTH;
     return svg(
       "path",
       { d: route(edge, layout), class: `edge ${edge.label}`, "stroke-width": width.toFixed(1) },
@@ -80,18 +81,18 @@ export class GraphView {
   #vertex({ vertex, lines, x, y, width, height }) {
     const { position, role, name, label } = vertex;
     const gap = name === null;
-    const odd = position === this.#odd;
+    const worst = position === this.#worst;
     const ask = () => gap || this.#onAsk(position);
     const middle = x + width / 2;
     const first = y + height / 2 + (lines.length > 1 ? 5 : 14);
     return svg(
       "g",
       {
-        class: `vertex ${role}${gap ? " gap" : ""}${odd ? " odd" : ""}`,
+        class: `vertex ${role}${gap ? " gap" : ""}${worst ? " worst" : ""}`,
         "data-position": position,
         role: gap ? "img" : "button",
         tabindex: gap ? "-1" : "0",
-        "aria-label": gap ? `${position}: asked for` : `${position}: ${label}. Ask for it`,
+        "aria-label": gap ? `${position}: to be predicted` : `${position}: ${label}. Predict it`,
         onclick: ask,
         onkeydown: (event) => {
           if (event.key !== "Enter" && event.key !== " ") return;
@@ -99,9 +100,9 @@ export class GraphView {
           ask();
         },
       },
-      svg("title", {}, gap ? `${position}: asked for` : `${position}: ${label}\nClick to ask for it`),
+      svg("title", {}, gap ? `${position}: to be predicted` : `${position}: ${label}\nClick to predict it`),
       svg("rect", { x, y, width, height, rx: role === "relation" || role === "attribute" ? 10 : height / 2 }),
-      svg("text", { class: "caption", x: middle, y: y + 18 }, odd ? `${position} · fits least` : position),
+      svg("text", { class: "caption", x: middle, y: y + 18 }, worst ? `${position} · least plausible` : position),
       lines.map((line, index) => svg("text", { class: "label", x: middle, y: first + 17 * index }, line)),
     );
   }
@@ -109,9 +110,9 @@ export class GraphView {
 
 function legend() {
   const sample = (label) => {
-    const path = svg("path", { d: "M 2 5 H 28", class: `edge ${label}`, "stroke-width": WIDTH });
+    const path = svg("path", { d: "M 2 5 H 28", class: `edge ${label}`, "stroke-width": EDGE_WIDTH });
     const picture = svg("svg", { width: 30, height: 10, "aria-hidden": "true" }, path);
     return h("li", {}, picture, label.replace("-", " – "));
   };
-  return h("ul", { class: "legend", "aria-label": "Types of edge" }, EDGES.map(sample));
+  return h("ul", { class: "legend", "aria-label": "Edge types" }, EDGES.map(sample));
 }

@@ -1,17 +1,17 @@
-/** Overlapping work: only what was asked last may change the page. */
+/** Overlapping tasks: only the newest may change the page. */
 
 /**
  * A runner of tasks, each given an AbortSignal. Starting one aborts the one before, whose promise then never settles,
- * so what stands after `await run(task)` happens for the newest task only.
+ * so the code after `await run(task)` runs for the newest task only.
  */
 export function latest() {
-  let controller = null;
+  let current = null;
   return (task) => {
-    controller?.abort();
-    const own = (controller = new AbortController());
+    current?.abort();
+    const controller = (current = new AbortController());
     return new Promise((resolve, reject) => {
-      const ifCurrent = (settle) => (value) => own.signal.aborted || settle(value);
-      task(own.signal).then(ifCurrent(resolve), ifCurrent(reject));
+      const ifCurrent = (settle) => (value) => controller.signal.aborted || settle(value);
+      task(controller.signal).then(ifCurrent(resolve), ifCurrent(reject));
     });
   };
 }
@@ -19,10 +19,10 @@ export function latest() {
 /** Call `action` only after `milliseconds` without another call. */
 export function debounced(action, milliseconds) {
   let timer = 0;
-  const later = (...given) => {
+  const schedule = (...values) => {
     clearTimeout(timer);
-    timer = setTimeout(() => action(...given), milliseconds);
+    timer = setTimeout(() => action(...values), milliseconds);
   };
-  later.cancel = () => clearTimeout(timer);
-  return later;
+  schedule.cancel = () => clearTimeout(timer);
+  return schedule;
 }

@@ -1,20 +1,19 @@
 /**
- * Where the vertices of a fact go, given the width there is.
+ * The layout of the graph of a fact for a given width.
  *
  * Wide: subject, relation and object in a row, the attributes below the relation, the values below the object. Narrow:
  * two columns, relations on the left and entities on the right. In both, the edges from the relation to its attributes
- * run down on the left of the attributes, those to lower rows further outside, so that no two edges cross.
+ * run down on the left of the attributes, those to lower rows further out, so that no two edges cross.
  */
 
-import { wrapped } from "./labels.js";
-
+const canvas = document.createElement("canvas").getContext("2d"); // measures text
 const WIDE = 520;
 const MARGIN = 4; // for the outlines
 const ROW_GAP = 22;
-const LANE = 7; // between edges that run side by side, less if there are many
+const LANE = 7; // between parallel edges; less if there are many
 const PADDING = 14;
 
-/** Boxes {vertex, lines, x, y, width, height} by position, and the size of the whole. */
+/** Boxes {vertex, lines, x, y, width, height} by position, and the total height. */
 export function layOut(fact, width) {
   const wide = width >= WIDE;
   const gap = wide ? 52 : 40;
@@ -25,7 +24,7 @@ export function layOut(fact, width) {
   const indent = rows ? 12 + lane * rows : 0;
   const widthOf = (vertex) => (vertex.role === "attribute" ? column - indent : column);
   const lines = new Map(fact.map((vertex) => [vertex.position, linesOf(vertex, widthOf(vertex))]));
-  const height = [...lines.values()].some((own) => own.length > 1) ? 70 : 54;
+  const height = [...lines.values()].some((label) => label.length > 1) ? 70 : 54;
   const top = (row) => MARGIN + row * (height + ROW_GAP);
   const middle = wide ? 1 : 0;
   const firstRow = wide ? 1 : 2;
@@ -49,7 +48,7 @@ function linesOf(vertex, width) {
   return vertex.name === null ? ["?"] : wrapped(vertex.label, width - 2 * PADDING);
 }
 
-/** The way of an edge between two boxes, as an SVG path. */
+/** The SVG path of an edge between two boxes. */
 export function route(edge, { boxes, rows, lane }) {
   const one = boxes.get(edge.first);
   const other = boxes.get(edge.second);
@@ -64,4 +63,26 @@ export function route(edge, { boxes, rows, lane }) {
   const [toX, toY] = [end.x, end.y + end.height / 2];
   const bend = (toX - x) / 2;
   return `M ${x} ${y} C ${x + bend} ${y}, ${toX - bend} ${toY}, ${toX} ${toY}`;
+}
+
+/** Break `text` into at most two lines no wider than `width`; the rest of a longer text is cut off. */
+function wrapped(text, width) {
+  canvas.font = `500 14px ${getComputedStyle(document.body).fontFamily}`;
+  const words = text.trim().split(/\s+/);
+  let first = "";
+  while (words.length && fits(`${first} ${words[0]}`.trim(), width)) first = `${first} ${words.shift()}`.trim();
+  const rest = words.join(" ");
+  if (!rest) return [first];
+  return first ? [first, cut(rest, width)] : [cut(rest, width)];
+}
+
+function cut(text, width) {
+  if (fits(text, width)) return text;
+  const characters = [...text];
+  while (characters.length && !fits(`${characters.join("")}…`, width)) characters.pop();
+  return `${characters.join("").trimEnd()}…`;
+}
+
+function fits(text, width) {
+  return canvas.measureText(text).width <= width;
 }

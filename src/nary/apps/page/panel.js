@@ -1,8 +1,8 @@
-/** A section of the page that shows what the server answers: busy while it waits, with its errors in place. */
+/** A section of the page that shows a result of the server: busy while it waits, with errors shown in place. */
 
-import { Unreachable } from "./connection.js";
+import { UnreachableError } from "./api.js";
+import { errorBox } from "./errors.js";
 import { latest } from "./latest.js";
-import { problem } from "./problem.js";
 
 export class Panel {
   #section;
@@ -18,29 +18,28 @@ export class Panel {
   }
 
   /**
-   * Show what `render` makes of the result of `task`, or `renderError` of its error; what was there stays, dimmed,
-   * until then.
+   * Show the result of `task` with `render`, or its error with `renderError`. Until then, the old content is dimmed.
    */
-  async show(task, render, renderError = problem) {
+  async show(task, render, renderError = errorBox) {
     this.#section.hidden = false;
     this.#section.setAttribute("aria-busy", "true");
     try {
       this.#fill(render(await this.#run(task)));
     } catch (error) {
-      // A server that is gone has its banner, and everything is asked again when it is back.
-      if (!(error instanceof Unreachable)) this.#fill(renderError(error, () => this.show(task, render, renderError)));
+      // A banner reports a server that does not respond; the fact is opened again when it is back.
+      if (!(error instanceof UnreachableError)) this.#fill(renderError(error, () => this.show(task, render, renderError)));
     }
     this.#section.removeAttribute("aria-busy");
   }
 
-  /** Dim what is there, for it is about to change, or take it away if nothing will come. */
+  /** Dim the content, which is about to change, or hide the section if nothing will come. */
   expect(something) {
     if (!something) return this.hide();
     this.#run(async () => null);
     return this.#section.setAttribute("aria-busy", "true");
   }
 
-  /** Take the section away, and with it whatever it was waiting for. */
+  /** Hide the section and abort its task. */
   hide() {
     this.#run(async () => null);
     if (this.body.contains(document.activeElement)) document.getElementById("answers").focus();
@@ -49,13 +48,13 @@ export class Panel {
     this.body.replaceChildren();
   }
 
-  /** Put new content in; whoever was inside stays at the same control (data-keep), or else at the section. */
+  /** Replace the content; the focus stays on the same control (data-keep), or else moves to the section. */
   #fill(content) {
     const focused = this.body.contains(document.activeElement) ? document.activeElement : null;
     this.body.replaceChildren(...[content].flat(Infinity).filter(Boolean));
     if (!focused) return;
     const { keep } = focused.dataset;
-    const kept = [...this.body.querySelectorAll("[data-keep]")].find((one) => one.dataset.keep === keep);
+    const kept = [...this.body.querySelectorAll("[data-keep]")].find((control) => control.dataset.keep === keep);
     (kept ?? this.#section).focus({ preventScroll: true });
   }
 }

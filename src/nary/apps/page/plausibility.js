@@ -1,20 +1,20 @@
-/** How plausible a whole fact is, element by element. */
+/** The plausibility of a fact and of each of its elements. */
 
 import { bar } from "./answers.js";
 import { button, h } from "./dom.js";
 import { percent } from "./format.js";
 
-const EXPLAINED = "The probability of each element given the others, least plausible first. Choose one to ask for it.";
-const SURE = 0.99; // a fact this plausible has nothing odd about it
+const LEGEND = "Probability of each element given the others, least plausible first. Click an element to predict it.";
+const SURE = 0.99; // in a fact this plausible, no element is marked
 
-/** The position of the element that fits least, null if all of them fit. */
-export function oddPosition({ plausibility: share, elements }) {
+/** The position of the least plausible element, null if the whole fact is plausible. */
+export function worstPosition({ plausibility: share, elements }) {
   return share < SURE ? elements[0].position : null;
 }
 
 /** The elements of a scored fact, least plausible first; `onAsk` and `onWhy` are called with a position. */
 export function plausibility(scored, { why, onAsk, onWhy }) {
-  const odd = oddPosition(scored);
+  const worst = worstPosition(scored);
   return [
     h(
       "div",
@@ -23,28 +23,28 @@ export function plausibility(scored, { why, onAsk, onWhy }) {
       h("p", {}, "plausible", scored.known && h("span", { class: "badge" }, "known fact")),
     ),
     bar(scored.plausibility, "whole"),
-    h("p", { class: "quiet" }, EXPLAINED),
+    h("p", { class: "quiet" }, LEGEND),
     h(
       "ul",
       { class: "elements" },
-      scored.elements.map((element) => row(element, element.position === odd, why, onAsk, onWhy)),
+      scored.elements.map((element) => row(element, element.position === worst, why, onAsk, onWhy)),
     ),
   ];
 }
 
-function row(element, odd, why, onAsk, onWhy) {
+function row(element, isWorst, why, onAsk, onWhy) {
   const { position, label, rank, probability } = element;
   return h(
     "li",
-    { class: odd ? "odd" : null },
+    { class: isWorst ? "worst" : null },
     button(
-      { class: "answer", title: `Ask for the ${position}`, onclick: () => onAsk(position) },
+      { class: "answer", title: `Predict the ${position}`, onclick: () => onAsk(position) },
       h(
         "span",
         { class: "label" },
         h("span", { class: `chip ${position.split(" ")[0]}` }, position),
         label,
-        odd && h("span", { class: "badge odd" }, "fits least"),
+        isWorst && h("span", { class: "badge worst" }, "least plausible"),
       ),
       h("span", { class: "number" }, percent(probability), h("span", { class: "quiet" }, ` rank ${rank}`)),
       bar(probability),
@@ -54,7 +54,7 @@ function row(element, odd, why, onAsk, onWhy) {
         class: "small why",
         "data-keep": `why ${position}`,
         "aria-pressed": String(why === position),
-        "aria-label": `Why ${label} as ${position}`,
+        "aria-label": `Explain ${label} as ${position}`,
         onclick: () => onWhy(position),
       },
       "Why?",

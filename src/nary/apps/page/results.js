@@ -1,20 +1,19 @@
-/** Everything the model tells about the fact on the page, panel by panel. */
+/** The panels with the model's results for the fact on the page. */
 
-import { about, FACTS, knownAbout } from "./about.js";
-import { answers, filter } from "./answers.js";
+import { about, fetchAbout, NUM_FACTS } from "./about.js";
+import { answers, filter, suggestions } from "./answers.js";
 import * as api from "./api.js";
 import { button, h } from "./dom.js";
+import { errorBox } from "./errors.js";
 import { gaps, kindOf } from "./fact.js";
 import { percent } from "./format.js";
 import { Panel } from "./panel.js";
-import { oddPosition, plausibility } from "./plausibility.js";
-import { problem } from "./problem.js";
-import { suggestions } from "./suggestions.js";
+import { plausibility, worstPosition } from "./plausibility.js";
 import { why } from "./why.js";
 
-const FIRST = 10; // answers at first
-const MORE = 50;
-const SUGGESTED = 8;
+const NUM_ANSWERS = 10; // at first
+const MORE_ANSWERS = 50;
+const NUM_SUGGESTIONS = 8;
 
 export class Results {
   #graph;
@@ -24,45 +23,47 @@ export class Results {
   #why = new Panel("why");
   #about = new Panel("about");
 
-  /** `actions` are what a reader can do: open, ask, refuse, choose, replace, add, explain, filter. */
+  /** `actions` are what a user can do: open, ask, choose, replace, add, explain, filter; and `reject` for errors. */
   constructor(graph, actions) {
     this.#graph = graph;
     this.#actions = actions;
   }
 
-  /** Show all there is to tell about {fact, vertices, why, known}. */
+  /** Show the results for {fact, vertices, why, known}. */
   show(state, { preview }) {
-    const whole = gaps(state.vertices).length === 0;
-    this.#why.expect(whole && state.why);
-    this.#suggestions.expect(whole);
+    const complete = gaps(state.vertices).length === 0;
+    this.#why.expect(complete && state.why);
+    this.#suggestions.expect(complete);
     this.#about.expect(true);
-    if (whole) this.#score(state, preview);
-    else this.#predict(state, preview, FIRST);
+    if (complete) this.#score(state, preview);
+    else this.#predict(state, preview, NUM_ANSWERS);
   }
 
   #predict(state, preview, k) {
-    const asked = gaps(state.vertices);
-    this.#answers.title = asked.length > 1 ? "Completions" : `Which ${asked[0].position}?`;
+    const missing = gaps(state.vertices);
+    this.#answers.title = missing.length > 1 ? "Completions" : `Predicted ${missing[0].position}`;
     this.#main(
       state,
       preview,
       (signal) => api.predict(state.fact, k, state.known, signal),
-      (found) => found.query,
-      (found) => {
-        const [best] = found.answers;
-        announce(best ? `${found.answers.length} answers, the first: ${best.label ?? best.fact}` : "No answers");
-        const more = k < MORE && found.answers.length === k;
+      (prediction) => prediction.query,
+      (prediction) => {
+        const [best] = prediction.answers;
+        announce(best ? `${prediction.answers.length} answers, best: ${best.label ?? best.fact}` : "No answers");
+        const more = k < MORE_ANSWERS && prediction.answers.length === k;
         return [
-          asked.length === 1 && filter(state.known, this.#actions.filter),
-          answers(found, (answer) => (answer.fact ? this.#actions.open(answer.fact) : this.#actions.choose(answer))),
-          more && button({ class: "plain", onclick: () => this.#predict(state, preview, MORE) }, "More answers"),
+          missing.length === 1 && filter(state.known, this.#actions.filter),
+          answers(prediction, (answer) =>
+            answer.fact ? this.#actions.open(answer.fact) : this.#actions.choose(answer),
+          ),
+          more && button({ class: "plain", onclick: () => this.#predict(state, preview, MORE_ANSWERS) }, "Show more answers"),
         ];
       },
     );
   }
 
   #score(state, preview) {
-    this.#answers.title = "How plausible is it?";
+    this.#answers.title = "Plausibility";
     this.#main(
       state,
       preview,
@@ -70,7 +71,7 @@ export class Results {
       (scored) => scored.fact,
       (scored) => {
         announce(`${percent(scored.plausibility)} plausible`);
-        this.#graph.mark(oddPosition(scored));
+        this.#graph.markWorst(worstPosition(scored));
         this.#suggest(state);
         if (state.why) this.#explain(state);
         return plausibility(scored, { why: state.why, onAsk: this.#actions.ask, onWhy: this.#actions.explain });
@@ -78,33 +79,33 @@ export class Results {
     );
   }
 
-  /** The first question to the model, on which the others wait: it tells whether all names are known. */
-  #main(state, preview, task, lineOf, render) {
+  /** The first request, which the others wait for: it tells whether all names are known. */
+  #main(state, preview, task, textOf, render) {
     this.#answers.show(
       task,
-      (found) => {
-        const resolved = lineOf(found);
+      (result) => {
+        const resolved = textOf(result);
         if (resolved !== state.fact) {
-          // Names were written in another way than the model's own: take the model's.
+          // Some names were labels or in another case: use the names of the vocabulary.
           this.#actions.open(resolved, { why: state.why, known: state.known, preview, replace: true });
           return [];
         }
-        this.#tellAbout(state);
-        return render(found);
+        this.#showAbout(state);
+        return render(result);
       },
-      (error, again) => {
+      (error, retry) => {
         for (const panel of [this.#why, this.#suggestions, this.#about]) panel.hide();
-        if (error.status !== 400) return problem(error, again);
-        if (!preview) this.#actions.refuse(error);
-        return h("p", { class: "quiet" }, "Nothing to show for this fact yet.");
+        if (error.status !== 400) return errorBox(error, retry);
+        if (!preview) this.#actions.reject(error);
+        return h("p", { class: "quiet" }, "No results for this fact.");
       },
     );
   }
 
   #suggest(state) {
     this.#suggestions.show(
-      (signal) => api.suggest(state.fact, SUGGESTED, signal),
-      (found) => suggestions(found, this.#actions.add),
+      (signal) => api.suggest(state.fact, NUM_SUGGESTIONS, signal),
+      (response) => suggestions(response, this.#actions.add),
     );
   }
 
@@ -112,32 +113,32 @@ export class Results {
     this.#why.show(
       (signal) => api.explain(state.fact, state.why, signal),
       (explanation) => {
-        this.#graph.attend(explanation.attention);
+        this.#graph.showAttention(explanation.attention);
         return why(explanation, this.#actions.open);
       },
     );
   }
 
-  #tellAbout(state, chosen = null, limit = FACTS) {
+  #showAbout(state, chosen = null, limit = NUM_FACTS) {
     const entities = state.vertices.filter(({ role, name }) => name !== null && kindOf(role) === "entity");
     if (!entities.length) return this.#about.hide();
     const entity = chosen ?? entities.find(({ role }) => role === "subject") ?? entities[0];
     return this.#about.show(
-      (signal) => knownAbout(entity.name, limit, signal),
-      (found) =>
-        about(found, {
+      (signal) => fetchAbout(entity.name, limit, signal),
+      (response) =>
+        about(response, {
           entities,
           chosen: entity,
-          onEntity: (vertex) => this.#tellAbout(state, vertex),
+          onEntity: (vertex) => this.#showAbout(state, vertex),
           onOpen: this.#actions.open,
           onReplace: (name) => this.#actions.replace(entity.position, name),
-          onMore: (more) => this.#tellAbout(state, entity, more),
+          onMore: (more) => this.#showAbout(state, entity, more),
         }),
     );
   }
 }
 
-/** Tell readers of the screen what came. */
+/** Tell screen readers about new results. */
 function announce(text) {
   document.getElementById("status").textContent = text;
 }

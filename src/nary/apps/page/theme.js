@@ -1,4 +1,4 @@
-/* Light or dark: as the system says, unless the reader chose otherwise. A classic script, so that it runs before the
+/* Light or dark: the system setting, unless the user chose otherwise. A classic script, so that it runs before the
    first paint. */
 (() => {
   const root = document.documentElement;

@@ -1,12 +1,12 @@
-/** Why an answer is given: what each element adds, and which known facts are alike. */
+/** The explanation of an answer: contributions of the other elements, and similar training facts. */
 
 import { bar, notes } from "./answers.js";
 import { button, h } from "./dom.js";
 import { percent, signed } from "./format.js";
 
-const FEW = 5;
+const MAX_FACTS = 5;
 
-/** The parts of an explanation; `onOpen` is called with the line of a fact that was chosen. */
+/** The parts of an explanation; `onOpen` is called with the text of a chosen fact. */
 export function why(explanation, onOpen) {
   return [
     h(
@@ -16,14 +16,14 @@ export function why(explanation, onOpen) {
       ` as ${explanation.position}: ${percent(explanation.probability)}, rank ${explanation.rank}.`,
     ),
     notes(explanation),
-    h("h3", {}, "What speaks for it, and what against"),
+    h("h3", {}, "Contribution of each element"),
     contributions(explanation.contributions),
     explanation.supporting.length > 0 && [
-      h("h3", {}, "Similar facts it has learned from"),
+      h("h3", {}, "Similar training facts"),
       h(
         "ul",
         { class: "facts" },
-        explanation.supporting.slice(0, FEW).map(({ fact, label, similarity }) =>
+        explanation.supporting.slice(0, MAX_FACTS).map(({ fact, label, similarity }) =>
           h(
             "li",
             {},
@@ -37,21 +37,21 @@ export function why(explanation, onOpen) {
 }
 
 function contributions(list) {
-  const most = Math.max(...list.map((one) => Math.abs(one.contribution)), 1e-9);
+  const largest = Math.max(...list.map(({ contribution }) => Math.abs(contribution)), 1e-9);
   return h(
     "ul",
     { class: "contributions" },
     list.map(({ position, label, contribution, probability_without: without }) =>
       h(
         "li",
-        { title: `Without it the answer would have ${percent(without)}.` },
+        { title: `Without it, the probability would be ${percent(without)}.` },
         h("span", { class: "label" }, h("span", { class: `chip ${position.split(" ")[0]}` }, position), label),
         h("span", { class: "number" }, signed(contribution)),
         h(
           "span",
           { class: "two-sided", "aria-hidden": "true" },
-          bar(Math.max(0, -contribution) / most, "against"),
-          bar(Math.max(0, contribution) / most, "for"),
+          bar(Math.max(0, -contribution) / largest, "against"),
+          bar(Math.max(0, contribution) / largest, "for"),
         ),
       ),
     ),

@@ -1,1 +1,1 @@
-"""The HTTP server: the predictor as a JSON API, and the explorer page."""
+"""HTTP server for a trained model: ``app`` builds and starts it, ``routes`` holds the endpoints."""

@@ -1,0 +1,167 @@
+"""Facts in requests and responses: read from JSON or text, found by the entities they mention, chosen as examples."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from nary.apps.server.schemas import FactJsonRequest
+from nary.data.dataset import Dataset
+from nary.errors import FactError
+from nary.facts import GAP, Element, Fact, Position, Query, Role, Vocabulary, layout, parse, parse_fact, parse_query
+from nary.models.contract import Model
+
+_Statement = TypeVar("_Statement", Fact, Query, Fact | Query)
+_MAX_QUALIFIERS = 100  # the work for a fact grows with the square of its size
+_MAX_GAPS, _MAX_COMPLETIONS = 8, 100  # the work for several gaps grows with both
+_MAX_EXAMPLE_ARITY = 5  # facts of a higher arity are hard to read
+_EXAMPLE_SPLITS = ("test", "valid", "train")  # first those the model was not trained on
+
+
+def read_statement(fact: str | FactJsonRequest) -> Fact | Query:
+    """Read a fact or query."""
+    return _bounded(parse(fact) if isinstance(fact, str) else statement_from_json(_as_json(fact)))
+
+
+def read_query(fact: str | FactJsonRequest) -> Query:
+    """Read a query, which has at least one gap."""
+    return _bounded(parse_query(fact) if isinstance(fact, str) else query_from_json(_as_json(fact)))
+
+
+def read_fact(fact: str | FactJsonRequest) -> Fact:
+    """Read a fact, which has no gap."""
+    return _bounded(parse_fact(fact) if isinstance(fact, str) else fact_from_json(_as_json(fact)))
+
+
+def _as_json(fact: FactJsonRequest) -> dict[str, Any]:
+    return fact.model_dump(exclude={"split"})
+
+
+def _bounded(statement: _Statement) -> _Statement:
+    if len(statement.qualifiers) > _MAX_QUALIFIERS:
+        raise FactError(
+            f"a fact with {len(statement.qualifiers):,} qualifiers", f"This server accepts at most {_MAX_QUALIFIERS}."
+        )
+    return statement
+
+
+def check_completion_size(query: Query, k: int) -> None:
+    """Refuse a search for completions that would keep other clients waiting."""
+    if len(query.gaps) > _MAX_GAPS or k > _MAX_COMPLETIONS:
+        raise FactError(
+            f"{k} completions of a query with {len(query.gaps)} gaps",
+            f"This server returns at most {_MAX_COMPLETIONS} and fills at most {_MAX_GAPS} gaps.",
+        )
+
+
+def statement_from_json(object: Mapping[str, Any]) -> Fact | Query:
+    """The fact of a JSON object, or the query if an element is ``?``."""
+    subject, relation, object_ = (_element(object[key]) for key in ("subject", "relation", "object"))
+    pairs = [(_element(attribute), _element(value)) for attribute, value in object["qualifiers"]]
+    has_gap = GAP in (subject, relation, object_, *(element for pair in pairs for element in pair))
+    return (Query if has_gap else Fact)(subject, relation, object_, pairs)  # type: ignore[arg-type]
+
+
+def query_from_json(object: Mapping[str, Any]) -> Query:
+    """The query of a JSON object; at least one element must be ``?``."""
+    statement = statement_from_json(object)
+    if isinstance(statement, Fact):
+        raise FactError(f"{str(statement)!r} has no gap", 'Write "?" for the element to predict.')
+    return statement
+
+
+def fact_from_json(object: Mapping[str, Any]) -> Fact:
+    """The fact of a JSON object; no element may be ``?``."""
+    statement = statement_from_json(object)
+    if isinstance(statement, Query):
+        raise FactError(f"{str(statement)!r} has a gap, and a complete fact is needed", "Fill in every element.")
+    return statement
+
+
+def _element(text: str) -> Element:
+    return GAP if text == "?" else text
+
+
+def decode_fact(ids: Sequence[int], vocabulary: Vocabulary) -> Fact:
+    """The fact with these ids [2m+3]."""
+    entities, relations = vocabulary.entities, vocabulary.relations
+    m = layout.num_qualifiers(len(ids))
+    attributes = [relations[ids[column]] for column in layout.attribute_columns(m)]
+    values = [entities[ids[column]] for column in layout.value_columns(m)]
+    subject, object = entities[ids[layout.SUBJECT]], entities[ids[layout.OBJECT]]
+    return Fact(subject, relations[ids[layout.RELATION]], object, zip(attributes, values, strict=True))
+
+
+class FactIndex:
+    """The facts of all splits by the entities they mention; built when it is first used."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+
+    def mentions(self, entity: int) -> npt.NDArray[np.int64]:
+        """The places, among the facts of all splits, of those that mention the entity; ascending and distinct."""
+        starts, places = self._by_entity
+        return places[starts[entity] : starts[entity + 1]]
+
+    def fact(self, place: int) -> tuple[Fact, str]:
+        """The fact at a place, and its split."""
+        block_of, row_of = self._location
+        ids = self._dataset.facts.blocks[block_of[place]].ids[row_of[place]].tolist()
+        ends = np.cumsum([len(table) for table in self._dataset.splits.values()])
+        split = list(self._dataset.splits)[int(np.searchsorted(ends, place, side="right"))]
+        return decode_fact(ids, self._dataset.vocabulary), split
+
+    @cached_property
+    def _by_entity(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """``starts`` [E+1] and ``places``: entity ``e`` is mentioned at ``places[starts[e]:starts[e+1]]``."""
+        facts, entities = self._dataset.facts, len(self._dataset.vocabulary.entities)
+        size = max(1, len(facts))
+        mentions = [
+            (block.entities.astype(np.int64) * size + block.rows[:, None]).ravel()  # sorts by entity, then place
+            for block in facts.blocks
+        ]
+        pairs = np.unique(np.concatenate([np.empty(0, np.int64), *mentions]))
+        return np.searchsorted(pairs, np.arange(entities + 1) * size), pairs % size
+
+    @cached_property
+    def _location(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """The block, and the row in it, of the fact at each place [n]."""
+        facts = self._dataset.facts
+        block_of, row_of = np.empty(len(facts), np.int32), np.empty(len(facts), np.int64)
+        for number, block in enumerate(facts.blocks):
+            block_of[block.rows] = number
+            row_of[block.rows] = np.arange(len(block))
+        return block_of, row_of
+
+
+def example_queries(dataset: Dataset, model: Model) -> list[Query]:
+    """Queries for an object, a relation, a value and a subject, as far as the model predicts them.
+
+    They come from facts of different arity, from a split that the model was not trained on if there is one.
+    """
+    facts = _one_of_each_arity(dataset)
+    return [
+        fact.query(position)
+        for fact, position in _asked_positions(facts)
+        if position.role in model.roles and position in fact.elements()
+    ]
+
+
+def _one_of_each_arity(dataset: Dataset) -> list[Fact]:
+    """One fact of each readable arity, lowest first; if no arity is readable, one of each."""
+    table = next(dataset.splits[split] for split in _EXAMPLE_SPLITS if len(dataset.splits.get(split, ())))
+    by_arity: dict[int, Fact] = {}
+    for fact in table.facts(dataset.vocabulary):
+        by_arity.setdefault(fact.arity, fact)
+    readable = {arity: fact for arity, fact in by_arity.items() if arity <= _MAX_EXAMPLE_ARITY} or by_arity
+    return [readable[arity] for arity in sorted(readable)]
+
+
+def _asked_positions(facts: list[Fact]) -> Iterator[tuple[Fact, Position]]:
+    lowest, middle, highest = facts[0], facts[len(facts) // 2], facts[-1]
+    yield lowest, Position(Role.OBJECT)
+    yield middle, Position(Role.RELATION)
+    yield highest, Position(Role.VALUE, 1)
+    yield highest, Position(Role.SUBJECT)

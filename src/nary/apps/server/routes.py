@@ -1,0 +1,231 @@
+"""The routes: the JSON API under /api, the health check, the list of endpoints and the files of the explorer page."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from html import escape
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, FastAPI, Query, Request, Response
+from fastapi.responses import HTMLResponse
+from starlette.concurrency import run_in_threadpool
+
+from nary.apps.server.batching import Worker
+from nary.apps.server.errors import ERROR_RESPONSES
+from nary.apps.server.facts import (
+    FactIndex,
+    check_completion_size,
+    example_queries,
+    read_fact,
+    read_query,
+    read_statement,
+)
+from nary.apps.server.schemas import (
+    MAX_ITEMS,
+    CountsOut,
+    ExamplesResponse,
+    ExplainRequest,
+    ExplainResponse,
+    FactOut,
+    FactsResponse,
+    GraphRequest,
+    GraphResponse,
+    HealthResponse,
+    KnownFactOut,
+    ModelResponse,
+    PredictRequest,
+    ScoreRequest,
+    ScoreResponse,
+    SearchResponse,
+    SuggestRequest,
+)
+from nary.facts import Fact, Position
+from nary.inference.results import Completions, Neighbors, Prediction, Suggestions
+from nary.models.contract import Kind
+from nary.runs import TrainedModel
+from nary.version import __version__
+
+_Result = TypeVar("_Result")
+_MAX_ELEMENTS = 256  # elements scored at a time: longer requests let others in between
+_Count = Annotated[int, Query(ge=1, le=MAX_ITEMS)]
+_Name = Annotated[str, Query(min_length=1, max_length=1000, examples=["Marie Curie"])]
+_OptionalKind = Annotated[Kind | None, Query(description="Only entities, or only relations.")]
+
+
+def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
+    """The endpoints under /api for one trained model."""
+    router = APIRouter(prefix="/api", responses=ERROR_RESPONSES)
+    predictor, vocabulary = model.predictor, model.dataset.vocabulary
+    index = FactIndex(model.dataset)
+    description = _describe(model)
+    example_facts = [FactOut.of(query, vocabulary) for query in example_queries(model.dataset, model.module)]
+
+    @router.post("/predict", summary="Answer a query")
+    async def predict(request: Request, body: PredictRequest) -> Prediction | Completions:
+        """Predict the most probable answers for the gap. Several gaps are filled together (experimental)."""
+        query = await _off_loop(lambda: predictor.check(read_query(body.fact)))
+        if len(query.gaps) > 1:
+            check_completion_size(query, body.k)
+            return await worker.run(lambda: predictor.complete(query, body.k, body.known))
+        prediction, request.state.batch = await worker.predict(query, body.k, body.known)
+        return prediction
+
+    @router.post("/score", summary="Score facts")
+    async def score(body: ScoreRequest) -> ScoreResponse:
+        """Compute the plausibility of each fact, from 0 to 1, and how well each of its elements fits the others."""
+        inputs = body.facts if body.facts is not None else [body.fact]
+        facts = await _off_loop(
+            lambda: [predictor.names.resolve(read_fact(fact)) for fact in inputs if fact is not None]
+        )
+        return ScoreResponse(facts=await worker.run_parts(partial(predictor.score, part) for part in _parts(facts)))
+
+    @router.post("/suggest", summary="Suggest qualifiers")
+    async def suggest(body: SuggestRequest) -> Suggestions:
+        """Suggest qualifiers that the fact does not have yet, most probable first."""
+        fact = await _off_loop(lambda: predictor.names.resolve(read_fact(body.fact)))
+        return await worker.run(lambda: predictor.suggest(fact, body.k))
+
+    @router.post("/explain", summary="Explain an answer", response_model=ExplainResponse)
+    async def explain(body: ExplainRequest) -> object:
+        """Explain the element at a position: contributions to its score, similar training facts, attention."""
+        position = Position.parse(body.position)
+        fact = await _off_loop(lambda: predictor.names.resolve(read_fact(body.fact)))
+        return (await worker.run(lambda: predictor.explain(fact, position))).as_dict()
+
+    @router.get("/similar", summary="Find similar entities or relations")
+    async def similar(name: _Name, kind: _OptionalKind = None, k: _Count = 10) -> Neighbors:
+        """Find the entities or relations with the nearest embeddings."""
+        return await worker.run(lambda: predictor.similar(name, kind, k))
+
+    @router.get("/search", summary="Complete a name")
+    def search(
+        q: Annotated[str, Query(max_length=1000)], kind: _OptionalKind = None, limit: _Count = 20
+    ) -> SearchResponse:
+        """Find names and labels that start with the text, then those that contain it, ignoring case."""
+        return SearchResponse(matches=predictor.names.search(q, kind, limit))
+
+    @router.get("/facts", summary="List the facts about an entity")
+    def facts(
+        entity: _Name, limit: _Count = 20, offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0
+    ) -> FactsResponse:
+        """List the facts of the data that mention an entity, page by page."""
+        entity_id = predictor.names.entity(entity)
+        places = index.mentions(entity_id)
+        page = [index.fact(int(place)) for place in places[offset : offset + limit]]
+        name = vocabulary.entities[entity_id]
+        return FactsResponse(
+            entity=name,
+            label=vocabulary.label(name),
+            total=len(places),
+            facts=[KnownFactOut(**dict(FactOut.of(fact, vocabulary)), split=split) for fact, split in page],
+        )
+
+    @router.post("/graph", summary="Get the graph of a fact")
+    def graph(body: GraphRequest) -> GraphResponse:
+        """Convert a fact or query to its typed graph, text and JSON; its names may be unknown."""
+        return GraphResponse.of(read_statement(body.fact), vocabulary)
+
+    @router.get("/examples", summary="List example queries")
+    def examples() -> ExamplesResponse:
+        """List a few queries made from facts that the model was not trained on."""
+        return ExamplesResponse(examples=example_facts)
+
+    @router.get("/model", summary="Describe the model")
+    def model() -> ModelResponse:
+        """Describe the model: its settings, its data and, if evaluated, its metrics."""
+        return description
+
+    return router
+
+
+async def _off_loop(read: Callable[[], _Result]) -> _Result:
+    """Read and check facts in a thread: finding the names nearest to an unknown one takes time."""
+    return await run_in_threadpool(read)
+
+
+def _parts(facts: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
+    """Divide facts into parts of a bounded number of elements, at least one fact each."""
+    part: list[Fact] = []
+    for fact in facts:
+        if part and sum(len(other.elements()) for other in (*part, fact)) > _MAX_ELEMENTS:
+            yield part
+            part = []
+        part.append(fact)
+    if part:
+        yield part
+
+
+def _describe(model: TrainedModel) -> ModelResponse:
+    data = model.dataset
+    return ModelResponse(
+        name=model.name,
+        settings=model.settings.model_dump(mode="json"),
+        parameters=model.num_parameters,
+        dataset=data.name,
+        counts=CountsOut(
+            entities=len(data.vocabulary.entities),
+            relations=len(data.vocabulary.relations),
+            facts={split: len(table) for split, table in data.splits.items()},
+            arities=data.facts.arities,
+        ),
+        predicts=sorted(model.module.roles, key=lambda role: role.value),
+        calibrated=model.predictor.calibrated,
+        metrics=[report.as_dict() for report in model.reports],
+        version=__version__,
+    )
+
+
+_ENDPOINTS_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Nary: endpoints</title>
+<h1>Endpoints</h1>
+<p>See the <a href="/openapi.json">OpenAPI schema</a> for details. <a href="/">Open the explorer.</a></p>
+<dl>
+{entries}
+</dl>
+</html>
+"""
+_MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
+"""Listed here because the types that Python's ``mimetypes`` knows depend on the machine."""
+
+
+def add_page_routes(app: FastAPI) -> None:
+    """Add the health check, the list of endpoints and the explorer page."""
+
+    @app.get("/health")
+    async def health() -> HealthResponse:
+        """Report that the server is running and ready."""
+        return HealthResponse(status="ok")
+
+    @app.get("/docs", include_in_schema=False)
+    def docs() -> HTMLResponse:
+        return HTMLResponse(_endpoints_page(app.openapi()))
+
+    for file in files("nary.apps").joinpath("page").iterdir():
+        suffix = "." + file.name.rpartition(".")[2]
+        if suffix in _MEDIA_TYPES:
+            _add_file(app, "/" if file.name == "index.html" else f"/{file.name}", file, _MEDIA_TYPES[suffix])
+
+
+def _endpoints_page(schema: Mapping[str, Any]) -> str:
+    entries = [
+        f"<dt><code>{method.upper()} {escape(path)}</code></dt><dd>{escape(operation['description'])}</dd>"
+        for path, operations in schema["paths"].items()
+        for method, operation in operations.items()
+    ]
+    return _ENDPOINTS_PAGE.format(entries="\n".join(entries))
+
+
+def _add_file(app: FastAPI, path: str, file: Traversable, media_type: str) -> None:
+    content = file.read_bytes()
+    tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+
+    @app.api_route(path, methods=["GET", "HEAD"], include_in_schema=False)
+    def _file(request: Request) -> Response:
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(content, media_type=media_type, headers=headers)

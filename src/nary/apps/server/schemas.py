@@ -1,0 +1,288 @@
+"""The JSON that clients send (``...Request``) and receive (``...Response``, and ``...Out`` for its parts).
+
+Results of the predictor that are JSON already, such as ``Prediction``, are sent as they are.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+
+from nary.facts import Fact, Position, Query, Vocabulary
+from nary.facts.fact import GAP, Element, Role
+from nary.facts.graph import fact_graph
+from nary.inference.prediction import Known
+from nary.inference.results import Contribution, Found, Plausibility, SupportingFact
+
+MAX_ITEMS = 1000
+"""The most answers, facts or names in one request or response."""
+_QUERY = "Marie Curie | award received | ? | point in time: 1911"
+_FACT = "Marie Curie | award received | Nobel Prize in Chemistry | point in time: 1911"
+
+
+class FactJson(BaseModel):
+    """A fact in the form of Nary's JSON Lines; `?` stands for a missing element."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    subject: str
+    relation: str
+    object: str
+    qualifiers: list[tuple[str, str]] = Field(default=[], description="Pairs of an attribute and a value.")
+
+    @classmethod
+    def of(cls, statement: Fact | Query) -> "FactJson":
+        """The JSON form of a fact or query."""
+        subject, relation, object = (_text(e) for e in (statement.subject, statement.relation, statement.object))
+        pairs = [(_text(attribute), _text(value)) for attribute, value in statement.qualifiers]
+        return cls(subject=subject, relation=relation, object=object, qualifiers=pairs)
+
+
+def _text(element: Element) -> str:
+    return "?" if element is GAP else str(element)
+
+
+# Requests
+
+
+class FactJsonRequest(FactJson):
+    """A line of Nary's JSON Lines."""
+
+    split: str | None = Field(None, description="Accepted so that lines of a data file can be sent; not used.")
+
+
+def _fact_tag(value: object) -> str:
+    return "json" if isinstance(value, dict) else "text"
+
+
+FactInput = Annotated[
+    Annotated[str, Tag("text")] | Annotated[FactJsonRequest, Tag("json")],
+    Discriminator(_fact_tag),  # without it, an error would be reported for both alternatives
+    Field(
+        description="`subject | relation | object | attribute: value | ...`, or the same as a JSON object. "
+        "`?` stands for a missing element.",
+    ),
+]
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class PredictRequest(_Request):
+    """The query to answer."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"fact": _QUERY, "k": 5}]})
+
+    fact: FactInput
+    k: int = Field(10, ge=1, le=MAX_ITEMS, description="The number of answers, at most 100 for several gaps.")
+    known: Known = Field(
+        "mark", description="Whether to mark or hide answers that give a known fact, or show no other."
+    )
+
+
+class ScoreRequest(_Request):
+    """The fact or facts to score."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"fact": _FACT}]})
+
+    fact: FactInput | None = None
+    facts: list[FactInput] | None = Field(None, max_length=MAX_ITEMS)
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> "ScoreRequest":
+        if (self.fact is None) == (self.facts is None):
+            raise ValueError("give either fact or facts")
+        return self
+
+
+class SuggestRequest(_Request):
+    """The fact to suggest qualifiers for."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"fact": _FACT, "k": 5}]})
+
+    fact: FactInput
+    k: int = Field(10, ge=1, le=MAX_ITEMS, description="The number of qualifiers.")
+
+
+class ExplainRequest(_Request):
+    """A complete fact, and the position of the answer to explain."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"fact": _FACT, "position": "object"}]})
+
+    fact: FactInput
+    position: str = Field(description="`relation`, `subject`, `object`, `attribute 1`, `value 1`, ...")
+
+
+class GraphRequest(_Request):
+    """A fact or query."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"fact": _QUERY}]})
+
+    fact: FactInput
+
+
+# Responses
+
+
+class ElementOut(BaseModel):
+    """An element of a fact."""
+
+    position: str = Field(examples=["value 1"])
+    role: Role
+    name: str | None = Field(description="`null` if the element is missing.")
+    label: str = Field(description="The name in readable form, or `?`.")
+
+
+class FactOut(BaseModel):
+    """A fact or query as text, as JSON and as a list of elements."""
+
+    fact: str = Field(description="The text form.")
+    form: FactJson = Field(description="The JSON form.")
+    elements: list[ElementOut] = Field(description="The elements with their labels.")
+
+    @classmethod
+    def of(cls, statement: Fact | Query, vocabulary: Vocabulary) -> "FactOut":
+        """Describe a fact or query; an unknown name is its own label."""
+        return cls(fact=str(statement), form=FactJson.of(statement), elements=_elements(statement, vocabulary))
+
+
+def _elements(statement: Fact | Query, vocabulary: Vocabulary) -> list[ElementOut]:
+    def describe(position: Position, element: Element) -> ElementOut:
+        name = None if element is GAP else str(element)
+        label = vocabulary.label(name) if name else "?"
+        return ElementOut(position=str(position), role=position.role, name=name, label=label)
+
+    return [describe(position, element) for position, element in statement.elements().items()]
+
+
+class KnownFactOut(FactOut):
+    """A fact of the data."""
+
+    split: str = Field(description="Its split: train, valid, test or context.")
+
+
+class FactsResponse(BaseModel):
+    """One page of the facts that mention an entity."""
+
+    entity: str
+    label: str
+    total: int = Field(description="The number of facts that mention the entity.")
+    facts: list[KnownFactOut]
+
+
+class EdgeOut(BaseModel):
+    """An edge of the graph of a fact."""
+
+    first: str = Field(description="The position of one vertex.")
+    second: str = Field(description="The position of the other vertex.")
+    type: int = Field(description="The edge type that the attention of the model uses: 1 to 4.")
+    label: str = Field(examples=["subject-relation"])
+
+
+class GraphResponse(BaseModel):
+    """A fact as a typed graph, as text and as JSON."""
+
+    fact: str
+    form: FactJson
+    vertices: list[ElementOut]
+    edges: list[EdgeOut]
+
+    @classmethod
+    def of(cls, statement: Fact | Query, vocabulary: Vocabulary) -> "GraphResponse":
+        """The heterogeneous graph of a fact or query."""
+        edges = [
+            EdgeOut(first=str(edge.first), second=str(edge.second), type=int(edge.type), label=edge.label)
+            for edge in fact_graph(statement).edges
+        ]
+        vertices = _elements(statement, vocabulary)
+        return cls(fact=str(statement), form=FactJson.of(statement), vertices=vertices, edges=edges)
+
+
+class ScoreResponse(BaseModel):
+    """The plausibility of each fact, in the order of the request."""
+
+    facts: list[Plausibility]
+
+
+class SearchResponse(BaseModel):
+    """The names that match a search, best first."""
+
+    matches: list[Found]
+
+
+class ExamplesResponse(BaseModel):
+    """Example queries."""
+
+    examples: list[FactOut]
+
+
+class AttentionOut(BaseModel):
+    """The attention weight from one element to another."""
+
+    source: str = Field(alias="from", description="The position that attends.")
+    target: str = Field(alias="to", description="The position attended to.")
+    type: int = Field(description="The type of the edge between them.")
+    weight: float
+
+
+class ExplainResponse(BaseModel):
+    """The explanation of an answer."""
+
+    fact: str
+    position: str
+    answer: str
+    label: str
+    probability: float
+    score: float
+    rank: float
+    contributions: list[Contribution] = Field(
+        description="What each known element contributes to the score, largest first."
+    )
+    supporting: list[SupportingFact] = Field(description="Training facts that pose a similar query.")
+    attention: list[AttentionOut]
+    notes: list[str]
+
+
+class CountsOut(BaseModel):
+    """The size of the data the model was trained on."""
+
+    entities: int
+    relations: int
+    facts: dict[str, int] = Field(description="The number of facts in each split.")
+    arities: dict[int, int] = Field(description="The number of facts of each arity.")
+
+
+class ModelResponse(BaseModel):
+    """The model that is served."""
+
+    name: str = Field(examples=["gran"])
+    settings: dict[str, Any]
+    parameters: int
+    dataset: str
+    counts: CountsOut
+    predicts: list[Role] = Field(description="The roles it can predict.")
+    calibrated: bool = Field(description="Whether probabilities are calibrated on facts held out from training.")
+    metrics: list[dict[str, Any]] = Field(
+        description="The results of `nary evaluate`, one report for each split and protocol, as in metrics.json."
+    )
+    version: str = Field(description="The version of Nary.")
+
+
+class HealthResponse(BaseModel):
+    """The state of the server."""
+
+    status: str = Field(examples=["ok"])
+
+
+class ErrorDetail(BaseModel):
+    """What is wrong and what to do about it."""
+
+    kind: str = Field(description="A short identifier for programs, such as fact, data, token or request.")
+    message: str = Field(description="What is wrong.")
+    hint: str | None = Field(None, description="What to do about it, such as the nearest known name.")
+
+
+class ErrorResponse(BaseModel):
+    """The body of every response that is not a success."""
+
+    error: ErrorDetail

@@ -1,0 +1,1 @@
+"""Reproducing published results: experiments, result records, the results page and comparisons of runs."""

@@ -1,0 +1,103 @@
+"""The work queue of ``nary reproduce``: which trainings are left, how long they take, and running them."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import mean
+from typing import Any, Literal
+
+from nary.data import catalog
+from nary.data.catalog.locate import find
+from nary.data.dataset import Dataset
+from nary.errors import SettingError
+from nary.progress import Progress, no_progress
+from nary.reproduction.experiments import Experiment
+from nary.reproduction.records import read_results, record_result, recorded_settings
+from nary.runs import TrainingResult, train_or_resume
+from nary.runs.run_folder import is_run_folder
+from nary.runs.training import seedless_settings
+from nary.training.callbacks import Callback
+
+State = Literal["recorded", "started", "to do", "incomplete data"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training of an experiment and its state."""
+
+    experiment: Experiment
+    """With the seed of this training."""
+    state: State
+    seconds: float | None
+    """The mean time of recorded trainings with these settings; None if there are none."""
+
+    @property
+    def seed(self) -> int:
+        """The random seed."""
+        return self.experiment.recipe.training.seed
+
+    @property
+    def path(self) -> Path:
+        """Where the run is, relative to the folder of runs, and the result record, relative to that of results."""
+        return Path(self.experiment.dataset) / f"{self.experiment.stem}-seed{self.seed}"
+
+    @property
+    def pending(self) -> bool:
+        """Whether the job can and should be run; incomplete data cannot reproduce anything."""
+        return self.state in ("started", "to do")
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return {
+            "name": self.experiment.name,
+            "dataset": self.experiment.dataset,
+            "seed": self.seed,
+            "state": self.state,
+            "seconds": self.seconds,
+        }
+
+
+def plan(experiments: Iterable[Experiment], seeds: Sequence[int], runs: Path, results: Path) -> list[Job]:
+    """One job for each experiment and seed; ``runs`` and ``results`` are the folders to look for earlier work."""
+    recorded = [(result, recorded_settings(result)) for result in read_results(results) if result["split"] == "test"]
+    return [_job(experiment.with_seed(seed), runs, recorded) for experiment in experiments for seed in seeds]
+
+
+def train_job(
+    job: Job, runs: Path, load: Callable[[], Dataset], callbacks: Sequence[Callback] = ()
+) -> TrainingResult:
+    """Train or resume the run of ``job``; ``load`` provides the dataset of a new run."""
+    return train_or_resume(job.experiment.recipe, runs / job.path, load, callbacks)
+
+
+def record_job(job: Job, result: TrainingResult, results: Path, progress: Progress = no_progress) -> Path:
+    """Evaluate the trained model on the test split, record the result and return the path of the record."""
+    run = result.run_folder
+    report = result.model.evaluate("test", progress=progress)
+    result.model.add_report(report, run.model_path)
+    return record_result(run, result.model, report, results, job.experiment.label)
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Parse seeds such as ``0,1,2``."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and int(part) < 1 << 31 for part in parts):
+        raise SettingError(f"cannot read the seeds {text!r}", "Separate whole numbers by commas: --seeds 0,1,2")
+    return list(dict.fromkeys(map(int, parts)))
+
+
+def _job(experiment: Experiment, runs: Path, recorded: Sequence[tuple[Mapping[str, Any], object]]) -> Job:
+    wanted = seedless_settings(experiment.recipe)
+    same = [result for result, settings in recorded if settings == wanted and result["dataset"] == experiment.dataset]
+    times = [result["seconds"] for result in same if result["seconds"]]
+    job = Job(experiment, "to do", mean(times) if times else None)
+    if any(result["seed"] == job.seed for result in same):
+        return replace(job, state="recorded")
+    if _is_incomplete(experiment.dataset):
+        return replace(job, state="incomplete data")
+    return replace(job, state="started") if is_run_folder(runs / job.path) else job
+
+
+def _is_incomplete(dataset: str) -> bool:
+    location = find(catalog.entry(dataset))
+    return location is not None and not location.variant.complete
