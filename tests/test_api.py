@@ -7,7 +7,7 @@ import pytest
 from runs.small import SMALL, small_data
 
 import nary
-from nary.data.writing import write
+from nary.data.io.writer import write
 from nary.recipe import choose
 
 _SETTINGS: dict[str, Any] = {key.partition(".")[2]: value for key, value in SMALL.items()}

@@ -68,7 +68,7 @@ def unknown_figures(text: str, title: str = "") -> list[str]:
     unknown = []
     for part in re.split(r"\n\s*\n", text):
         if re.search(r"(?<!valid )(?<!valid entity )MRR", part):
-            datasets = _named(part, catalog.names())
+            datasets = _named(part, catalog.dataset_names())
             models = _named(f"{title} {part}", {*MODELS, *(model for _, model, _ in _figures())})
             known = {f"{value:.3f}" for dataset, model, value in _figures() if dataset in datasets and model in models}
             told = re.findall(r"(?<![\d.,])0?(\.\d{3})(?!\d)", part)

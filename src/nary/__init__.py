@@ -14,10 +14,12 @@ from nary.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from nary.api import load_model, train
+    from nary.data.catalog import register_dataset
     from nary.data.dataset import Dataset
+    from nary.data.io.formats import register_format
+    from nary.data.io.reader import read
+    from nary.data.io.writer import write
     from nary.data.load import load
-    from nary.data.reading import read
-    from nary.data.writing import write
     from nary.errors import NaryError
     from nary.facts import GAP, Fact, FactTable, Position, Query, Vocabulary, parse_fact, parse_query
 
@@ -26,8 +28,10 @@ _PLACES = {
     "train": "nary.api",
     "Dataset": "nary.data.dataset",
     "load": "nary.data.load",
-    "read": "nary.data.reading",
-    "write": "nary.data.writing",
+    "read": "nary.data.io.reader",
+    "write": "nary.data.io.writer",
+    "register_dataset": "nary.data.catalog",
+    "register_format": "nary.data.io.formats",
     "NaryError": "nary.errors",
     **dict.fromkeys(
         ("GAP", "Fact", "FactTable", "Position", "Query", "Vocabulary", "parse_fact", "parse_query"), "nary.facts"
@@ -49,6 +53,8 @@ __all__ = [  # noqa: RUF022 (in the order of use)
     "Vocabulary",
     "parse_fact",
     "parse_query",
+    "register_dataset",
+    "register_format",
 ]
 
 

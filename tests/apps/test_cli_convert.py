@@ -12,7 +12,7 @@ import pytest
 
 from nary.apps.cli.main import main
 from nary.data.dataset import Dataset
-from nary.data.reading import read
+from nary.data.io.reader import read
 from nary.facts import Fact
 
 A, B, C = (

@@ -9,8 +9,8 @@ from apps.command import Nary
 from runs.small import SMALL, options, small_data, small_run
 
 from nary.data.dataset import Dataset
+from nary.data.io.writer import write
 from nary.data.load import load
-from nary.data.writing import write
 from nary.facts import Fact, FactTable, Vocabulary
 from nary.recipe import choose
 from nary.runs.results import read_results

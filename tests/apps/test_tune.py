@@ -10,7 +10,7 @@ from apps.command import Nary
 from runs.small import options, small_data
 
 from nary.apps.results.page import results_page
-from nary.data.writing import write
+from nary.data.io.writer import write
 from nary.runs import load_run
 from nary.runs.results import read_results
 from nary.training.loop import Listener

@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from nary.config import read_toml
 from nary.data.dataset import Dataset
-from nary.data.generator import generate
+from nary.data.synthetic import generate
 from nary.errors import NaryError, OutputError, SettingError
 from nary.facts import Fact
 from nary.runs import Run, load_run, resume_run, start_run, train_run

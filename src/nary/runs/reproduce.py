@@ -115,5 +115,5 @@ def _job(row: Row, out: Path, recorded: Sequence[tuple[Mapping[str, Any], object
 
 
 def _incomplete(dataset: str) -> bool:
-    location = find(catalog.entry(dataset))
+    location = find(catalog.dataset_info(dataset))
     return location is not None and not location.variant.complete

@@ -9,7 +9,7 @@ from typing import Any
 from nary.config import Settings, read_toml, validated, with_overrides
 from nary.data.dataset import Dataset
 from nary.data.files import atomic_path
-from nary.data.triples import primary_triples
+from nary.data.transforms.simplify import primary_triples
 from nary.errors import SettingError
 from nary.evaluation.evaluate import evaluate
 from nary.evaluation.protocol import Protocol

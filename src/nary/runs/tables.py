@@ -113,7 +113,7 @@ def find_row(name: str) -> Row:
     """The row called ``name``; a model without any recipes has a row with its defaults on every dataset."""
     rows = all_rows()
     model, _, dataset = name.partition("/")
-    if f"{model}/{EXAMPLE}" not in rows and model in MODELS and dataset in catalog.names():
+    if f"{model}/{EXAMPLE}" not in rows and model in MODELS and dataset in catalog.dataset_names():
         return Row(name, choose(dataset, model))
     if name not in rows:
         known = [*(table.name for table in TABLES), *rows]

@@ -13,9 +13,9 @@ import torch
 from nary.config import read_toml
 from nary.data.dataset import Dataset
 from nary.data.files import atomic_path
-from nary.data.load import with_valid
-from nary.data.splits import split_dataset
-from nary.data.triples import distinct, triples_only
+from nary.data.transforms.duplicates import drop_duplicates
+from nary.data.transforms.simplify import drop_qualifiers
+from nary.data.transforms.splits import hold_out_valid, split_dataset
 from nary.errors import NaryError, OutputError, SettingError
 from nary.facts import FactTable
 from nary.inference import folder as model_folder
@@ -98,7 +98,7 @@ def train_run(run: Run, listener: Listener = lambda report: None) -> Trained:
     device = _device(recipe.training.device)
     train = FactTable.concatenate([run.dataset[split] for split in recipe.data.train_on])
     if not recipe.data.qualifiers:
-        train = distinct(train)
+        train = drop_duplicates(train)
     run.model.prepare(train)
     run.model.to(device)
     instances = Instances(train, recipe.training, run.model.roles)
@@ -146,9 +146,9 @@ def _usable(dataset: Dataset, recipe: Recipe) -> Dataset:
     if set(dataset.splits) == {"train"}:
         dataset = split_dataset(dataset)
     if recipe.data.valid_fraction is not None:
-        dataset = with_valid(dataset, recipe.data.valid_fraction)
+        dataset = hold_out_valid(dataset, recipe.data.valid_fraction)
     if not recipe.data.qualifiers:  # after dividing: the splits have the same facts with or without qualifiers
-        dataset = triples_only(dataset)
+        dataset = drop_qualifiers(dataset)
     _check_validation(dataset, recipe)
     for split in recipe.data.train_on:
         if split not in dataset.splits:
