@@ -78,7 +78,7 @@ def test_facts_without_splits_are_divided_with_a_notice(nary: Nary, data: Datase
     write(Dataset("all", data.vocabulary, {"train": data.facts}), path)
     found = nary("train", path, "--model", "frequency", "--out", tmp_path / "run")
     assert found.code == 0
-    assert "60 facts are divided by chance (seed 0): train " in found.err
+    assert "60 facts are split randomly (seed 0): train " in found.err
     splits = {path.stem for path in (tmp_path / "run" / "model" / "facts").iterdir()}
     assert splits == {"train", "valid", "test"}
 

@@ -86,7 +86,7 @@ def test_the_primary_triple_of_each_fact_in_order() -> None:
 
 def test_there_may_be_no_train() -> None:
     found = drop_qualifiers(dataset_of(valid=TRAIN, test=TEST))
-    assert found.notes[-1] == "Qualifiers are dropped. Distinct triples: 2 of 3 in valid, 2 of 3 in test."
+    assert found.notes[-1] == "Qualifiers are left out. Distinct triples: 2 of 3 in valid, 2 of 3 in test."
 
 
 def test_a_dataset_keeps_its_splits_and_names() -> None:
@@ -98,6 +98,6 @@ def test_a_dataset_keeps_its_splits_and_names() -> None:
     assert found.name == data.name
     assert found.fingerprint != data.fingerprint
     assert found.notes[-1] == (
-        "Qualifiers are dropped. Distinct triples: 2 of 3 in train, 2 of 3 in test. "
+        "Qualifiers are left out. Distinct triples: 2 of 3 in train, 2 of 3 in test. "
         "1 facts of test are triples of train."
     )

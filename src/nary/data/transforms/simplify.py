@@ -22,7 +22,7 @@ def drop_qualifiers(dataset: Dataset) -> Dataset:
     """
     splits = {split: primary_triples(table) for split, table in dataset.splits.items()}
     sizes = [f"{len(drop_duplicates(table)):,} of {len(table):,} in {split}" for split, table in splits.items()]
-    note = f"Qualifiers are dropped. Distinct triples: {', '.join(sizes)}."
+    note = f"Qualifiers are left out. Distinct triples: {', '.join(sizes)}."
     if {"train", "test"} <= splits.keys():
         train, test = number_triples([splits["train"], splits["test"]])
         note += f" {np.isin(test, train).sum():,} facts of test are triples of train."
