@@ -19,10 +19,10 @@ from pathlib import Path
 
 import orjson
 
-from nary.data.generator import generate
+from nary.data.io.reader import read
+from nary.data.io.writer import write
 from nary.data.load import load
-from nary.data.reading import read
-from nary.data.writing import write
+from nary.data.synthetic import generate
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -22,7 +22,7 @@ from itertools import product
 import numpy as np
 
 from nary import load, load_model
-from nary.data.reindex import reindex
+from nary.data.transforms.reindex import reindex
 from nary.facts import GAP, Fact, Position, Query, Role
 from nary.runs import Run
 

@@ -8,7 +8,7 @@ from runs.small import SMALL, small_data
 from training.small import OnStep
 
 import nary
-from nary.data.writing import write
+from nary.data.io.writer import write
 from nary.recipe import choose
 from nary.training.callbacks import Callback, StepReport
 from nary.training.trainer import Trainer

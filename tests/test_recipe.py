@@ -27,7 +27,7 @@ _PUBLISHED = {
 @pytest.mark.parametrize("name", shipped())
 def test_shipped_recipes_are_in_order(name: str) -> None:
     dataset = read_toml(shipped()[name])["data"]["name"]
-    assert dataset in catalog.names()
+    assert dataset in catalog.dataset_names()
     recipe = choose(dataset, recipe=name)
     usual = f"{recipe.model_name}/{dataset}"
     assert name == usual or name.startswith(f"{usual}-")

@@ -42,7 +42,8 @@ class Registry(Generic[Component]):
         """A decorator that adds a component; a name that is taken is an error."""
 
         def add(component: Component) -> Component:
-            if name in self and self._registered.get(name) is not component:
+            # A package may also name a decorated component as its entry point, so those are not taken names.
+            if name in self._built_in or self._registered.get(name, component) is not component:
                 raise SettingError(f"a {self.kind} named {name!r} exists already", "Choose another name.")
             self._registered[name] = component
             return component

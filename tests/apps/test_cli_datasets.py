@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from nary.apps.cli.datasets import datasets
-from nary.data.catalog import names
+from nary.data.catalog import dataset_names
 from nary.errors import DatasetError
 
 app = typer.Typer()
@@ -36,7 +36,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_list_as_json(empty: Path) -> None:
     found = {one["name"]: one for one in run_json()}
-    assert tuple(found) == names()
+    assert tuple(found) == dataset_names()
     assert found["jf17k"] == {
         "name": "jf17k",
         "facts": {"train": 76_379, "test": 24_568},
@@ -57,7 +57,7 @@ def test_the_list_for_people(empty: Path) -> None:
     result = run()
     assert result.exit_code == 0
     lines = {line.split()[0]: line for line in result.stdout.splitlines() if line.strip()}
-    assert set(names()) <= set(lines)
+    assert set(dataset_names()) <= set(lines)
     assert "100,947" in lines["jf17k"]
     assert "2–6" in lines["jf17k"]
     assert "2, 4, 5" in lines["fb-auto"]

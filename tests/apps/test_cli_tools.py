@@ -100,14 +100,14 @@ def test_split_then_check(nary: Nary, tmp_path: Path) -> None:
     # The splits are pooled and, with another seed, divided differently.
     again = nary("split", tmp_path / "parts", "--out", tmp_path / "again", "--test", "0.2", "--seed", "1", "--json")
     assert again.json["facts"] == {"train": 420, "valid": 60, "test": 120}
-    assert "divided by chance (seed 1)" in again.err
+    assert "split randomly (seed 1)" in again.err
 
 
 def test_split_for_people(nary: Nary, file: Path, tmp_path: Path) -> None:
     found = nary("split", file, "--out", tmp_path / "parts")
     assert found.code == 0
     assert "train" in found.out
-    assert "wished for valid and test" in found.err
+    assert "requested for valid and test" in found.err
 
 
 def test_split_never_writes_over_anything(nary: Nary, file: Path, folder: Path) -> None:

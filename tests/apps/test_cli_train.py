@@ -9,8 +9,8 @@ from apps.command import Nary
 from runs.small import SMALL, options, small_data, small_run
 
 from nary.data.dataset import Dataset
+from nary.data.io.writer import write
 from nary.data.load import load
-from nary.data.writing import write
 from nary.facts import Fact, FactTable, Vocabulary
 from nary.recipe import choose
 from nary.reproduction.records import read_results
@@ -78,7 +78,7 @@ def test_facts_without_splits_are_divided_with_a_notice(nary: Nary, data: Datase
     write(Dataset("all", data.vocabulary, {"train": data.facts}), path)
     found = nary("train", path, "--model", "frequency", "--out", tmp_path / "run")
     assert found.code == 0
-    assert "60 facts are divided by chance (seed 0): train " in found.err
+    assert "60 facts are split randomly (seed 0): train " in found.err
     splits = {path.stem for path in (tmp_path / "run" / "model" / "facts").iterdir()}
     assert splits == {"train", "valid", "test"}
 

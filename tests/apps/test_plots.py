@@ -7,8 +7,8 @@ import pytest
 
 from nary.apps.plots import plot_statistics
 from nary.data.dataset import Dataset
-from nary.data.generator import generate
 from nary.data.statistics import Statistics, statistics
+from nary.data.synthetic import generate
 from nary.errors import MissingExtraError, OutputError
 from nary.facts import Fact, FactTable, Vocabulary
 

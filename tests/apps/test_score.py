@@ -7,7 +7,7 @@ import pytest
 from apps.command import Nary
 from runs.small import small_data, small_run
 
-from nary.data.writing import write
+from nary.data.io.writer import write
 from nary.runs import Run
 
 

@@ -10,7 +10,7 @@ from apps.command import Nary
 from runs.small import options, small_data
 from training.small import OnStep
 
-from nary.data.writing import write
+from nary.data.io.writer import write
 from nary.reproduction.page import results_page
 from nary.reproduction.records import read_results
 from nary.runs import load_run

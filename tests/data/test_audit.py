@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nary.data.audit import Audit, audit
+from nary.data.audit import Audit, audit, suspicious_labels
 from nary.data.dataset import Dataset
 from nary.data.load import load
-from nary.data.numbering import number_facts, number_primaries
-from nary.data.splits import split_facts
-from nary.data.suspicious import suspicious_labels
+from nary.data.transforms.duplicates import number_facts, number_triples
+from nary.data.transforms.splits import split_facts
 from nary.facts import Fact, FactTable, Vocabulary
 
 
@@ -204,7 +203,7 @@ facts_strategy = st.lists(
 @given(facts_strategy, facts_strategy)
 def test_numbers_are_equal_exactly_for_equal_facts(train: list[Fact], test: list[Fact]) -> None:
     splits = dataset(train=train, test=test).splits
-    for number, key in ((number_facts, lambda fact: fact), (number_primaries, lambda fact: fact.primary)):
+    for number, key in ((number_facts, lambda fact: fact), (number_triples, lambda fact: fact.primary)):
         first, second = number(list(splits.values()))
         pairs = {*zip(map(key, train), first.tolist(), strict=True), *zip(map(key, test), second.tolist(), strict=True)}
         assert len(pairs) == len(dict(pairs)) == len({n for _, n in pairs})
@@ -221,4 +220,4 @@ def test_the_audit_counts_like_sets_of_facts(train: list[Fact], test: list[Fact]
 @given(st.lists(st.builds(Fact, *[st.sampled_from("abcdef")] * 3), min_size=3, max_size=40, unique=True))
 def test_a_split_of_distinct_triples_is_clean(facts: list[Fact]) -> None:
     whole = dataset(train=facts)
-    assert audit(whole.with_splits(split_facts(whole.train, (0.2, 0.2)), "split")).clean
+    assert audit(whole.with_splits(split_facts(whole.train, 0.2, 0.2), "split")).clean

@@ -69,10 +69,10 @@ def test_damaged_packed_files(tmp_path: Path, pack: Callable[[bytes], bytes]) ->
             unpacked(tmp_path / "facts")
 
 
-def test_the_packing_is_known_once_the_head_is(tmp_path: Path) -> None:
+def test_the_compression_is_known_once_the_head_is(tmp_path: Path) -> None:
     (tmp_path / "facts").write_bytes(gzip.compress(b"text"))
     with Source(tmp_path / "facts") as source:
-        assert (source.head, source.packing) == (b"text", "gzip")
+        assert (source.head, source.compression) == (b"text", "gzip")
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,16 +1,13 @@
-"""Datasets from the catalog's files, and what DATA may mean."""
+"""Datasets by name, what DATA may mean, and the counts of the benchmarks."""
 
-import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 from runs.small import dataset_of
 
-from nary.data import catalog
-from nary.data.catalog import Entry, FactFile, File, Variant
-from nary.data.catalog.locate import cache_home
-from nary.data.load import load, load_entry, resolve, with_valid
+from nary.data.catalog import catalog_entry
+from nary.data.load import load, resolve
+from nary.data.transforms.splits import hold_out_valid
 from nary.errors import DataError, DatasetError
 from nary.facts import Fact
 
@@ -22,133 +19,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def fact_file(split: str, path: str | None = None, **more: int) -> FactFile:
-    return FactFile(path=path or f"{split}.txt", split=split, format="hyper-relational", **more)
-
-
-def teas(*files: FactFile, complete: bool = True) -> Entry:
-    return Entry(
-        name="teas",
-        description="",
-        sources=(),
-        license="",
-        citation="",
-        notes=("They are hot.",),
-        labels=File(path="../names.tsv"),
-        variants=(Variant(files=files, complete=complete, reason="" if complete else "INCOMPLETE: no green tea."),),
-    )
-
-
 def write(home: Path, split: str, *lines: str) -> None:
     (home / "teas" / f"{split}.txt").write_text("".join(line.replace(" ", "\t") + "\n" for line in lines))
-
-
-def facts(entry: Entry, split: str) -> list[Fact]:
-    dataset = load_entry(entry)
-    return list(dataset[split].facts(dataset.vocabulary))
-
-
-def test_files_become_splits_with_labels_and_notes(home: Path) -> None:
-    write(home, "train", "Ada likes tea since 1840", "Bob likes tea")
-    write(home, "test", "Bob likes tea since 1850")
-    (home / "names.tsv").write_text("Ada\tAda Lovelace\tinvented\nCem\tCem Someone\tinvented\n")
-    dataset = load_entry(teas(fact_file("train"), fact_file("test")))
-    assert dataset.name == "teas"
-    assert list(dataset.splits) == ["train", "test"]
-    assert list(dataset.train.facts(dataset.vocabulary)) == [
-        Fact("Ada", "likes", "tea", [("since", "1840")]),
-        Fact("Bob", "likes", "tea"),
-    ]
-    assert dataset.vocabulary.labels == {"Ada": "Ada Lovelace"}, "only names that occur"
-    assert dataset.notes == ("They are hot.",)
-
-
-def test_labels_may_be_missing(home: Path) -> None:
-    write(home, "train", "Bob likes tea")
-    assert load_entry(teas(fact_file("train"))).vocabulary.labels == {}
-
-
-def test_an_incomplete_dataset_says_so_first(home: Path) -> None:
-    write(home, "train", "Bob likes tea")
-    entry = teas(fact_file("train"), complete=False)
-    for _ in ("read", "cached"):
-        assert load_entry(entry).notes == ("INCOMPLETE: no green tea.", "They are hot.")
-
-
-def test_several_files_may_feed_a_split_and_only_their_first_lines(home: Path) -> None:
-    write(home, "train", "Ada likes tea", "Bob likes tea", "Cem likes tea")
-    write(home, "more", "Dan likes tea")
-    assert facts(teas(fact_file("train", first_lines=2), fact_file("train", "more.txt")), "train") == [
-        Fact("Ada", "likes", "tea"),
-        Fact("Bob", "likes", "tea"),
-        Fact("Dan", "likes", "tea"),
-    ]
-
-
-def test_a_known_defect_is_left_out(home: Path) -> None:
-    write(home, "train", "Ada likes tea", "model")
-    assert facts(teas(fact_file("train", known_defects=1)), "train") == [Fact("Ada", "likes", "tea")]
-
-
-@pytest.mark.parametrize("defects", [[], ["model", "brand"]])
-def test_another_number_of_defects_is_an_error(home: Path, defects: list[str]) -> None:
-    write(home, "train", "Ada likes tea", *defects)
-    with pytest.raises(DatasetError, match=f"{len(defects)} lines that are no facts, expected 1"):
-        load_entry(teas(fact_file("train", known_defects=1)))
-
-
-def test_without_known_defects_the_first_one_stops_the_reading(home: Path) -> None:
-    write(home, "train", "Ada likes tea", "model")
-    with pytest.raises(DataError, match="fields") as caught:
-        load_entry(teas(fact_file("train")))
-    assert caught.value.line == 2
-
-
-def test_context_leaves_out_what_is_in_train(home: Path) -> None:
-    write(home, "train", "Ada likes tea since 1840 in Rome", "Bob likes tea")
-    write(
-        home,
-        "context",
-        "Ada likes tea in Rome since 1840",
-        "Ada likes tea since 1840",
-        "Bob likes tea",
-        "Cem likes tea",
-    )
-    entry = teas(fact_file("train"), fact_file("context"))
-    assert facts(entry, "context") == [Fact("Ada", "likes", "tea", [("since", "1840")]), Fact("Cem", "likes", "tea")]
-    assert len(facts(entry, "train")) == 2
-
-
-def test_the_second_time_comes_from_the_cache(home: Path) -> None:
-    write(home, "train", "Ada likes tea since 1840", "Bob likes tea")
-    entry = teas(fact_file("train"))
-    first, second = load_entry(entry), load_entry(entry)
-    assert not any(isinstance(block.ids, np.memmap) for block in first.train.blocks)
-    assert all(isinstance(block.ids, np.memmap) for block in second.train.blocks)
-    assert first.train == second.train
-    assert first.vocabulary == second.vocabulary
-    assert first.notes == second.notes
-
-
-def test_other_files_other_facts(home: Path) -> None:
-    entry = teas(fact_file("train"))
-    write(home, "train", "Ada likes tea")
-    assert facts(entry, "train") == [Fact("Ada", "likes", "tea")]
-    write(home, "train", "Bob likes tea")
-    assert facts(entry, "train") == [Fact("Bob", "likes", "tea")]
-    assert facts(teas(fact_file("valid", "train.txt")), "valid") == [Fact("Bob", "likes", "tea")]
-
-
-def test_a_useless_cache_does_not_matter(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(home, "train", "Ada likes tea")
-    entry = teas(fact_file("train"))
-    load_entry(entry)
-    for file in cache_home().rglob("*.npy"):
-        file.write_bytes(b"rubbish")
-    assert facts(entry, "train") == [Fact("Ada", "likes", "tea")]
-    shutil.rmtree(cache_home())
-    cache_home().write_text("a file where the folder should be")
-    assert facts(entry, "train") == [Fact("Ada", "likes", "tea")]
 
 
 def test_the_embedded_dataset_needs_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,13 +35,13 @@ def test_an_unknown_name(home: Path) -> None:
 
 
 def test_valid_share_is_for_datasets_without_valid() -> None:
-    with pytest.raises(DatasetError, match="valid split of its own"):
+    with pytest.raises(DatasetError, match="already has a valid split"):
         load("nobel", valid_fraction=0.2)
 
 
 def test_where_no_fact_can_be_held_out_there_is_no_valid() -> None:
     with pytest.raises(DatasetError, match="no fact of toy can be held out"):
-        with_valid(dataset_of(train=[Fact("Ada", "likes", "tea"), Fact("Bob", "drinks", "milk")]), 0.2)
+        hold_out_valid(dataset_of(train=[Fact("Ada", "likes", "tea"), Fact("Bob", "drinks", "milk")]), 0.2)
 
 
 def test_resolve_a_file_and_a_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,7 +104,7 @@ def test_counts_of_the_benchmarks(benchmark_data: Path, name: str) -> None:
     assert (min(arities), max(arities)) == (lowest, highest)
     assert found["complete"] == (name != "wikipeople")
     assert all(file["verified"] for file in found["files"])
-    counted = catalog.entry(name).counted
+    counted = catalog_entry(name).counted
     if counted is not None:
         assert (counted.facts, counted.higher_arity) == (splits, higher_arity)
         assert (counted.entities, counted.relations) == (entities, relations)

@@ -5,8 +5,7 @@ import pytest
 
 from nary.data.audit import audit
 from nary.data.dataset import Dataset
-from nary.data.nobel import dataset, facts
-from nary.data.nobel.derive import PRIZES
+from nary.data.nobel import PRIZES, dataset, facts
 from nary.facts import Fact, parse_fact
 
 

@@ -8,8 +8,7 @@ from importlib.resources import files
 import pytest
 
 from nary.data.dataset import Dataset
-from nary.data.nobel import dataset, facts
-from nary.data.nobel.table import COLUMNS, Row, rows
+from nary.data.nobel import COLUMNS, Row, dataset, facts, rows
 from nary.facts import Fact
 
 

@@ -3,8 +3,7 @@ from importlib.resources import files
 
 import pytest
 
-from nary.data.nobel.derive import PRIZES
-from nary.data.nobel.table import COLUMNS, Row, rows
+from nary.data.nobel import COLUMNS, PRIZES, Row, rows
 
 PRIZE_COUNTS = {  # category: (prizes, rows)
     "Physics": (118, 227),

@@ -11,8 +11,8 @@ from typing import Any
 
 from nary.config import with_overrides
 from nary.data.dataset import Dataset
-from nary.data.generator import generate
-from nary.data.splits import split_dataset
+from nary.data.synthetic import generate
+from nary.data.transforms.splits import split_dataset
 from nary.facts import Fact
 from nary.recipe import Recipe, recipe_from
 from nary.runs import Run, start_run, train_run

@@ -11,7 +11,7 @@ import orjson
 import pytest
 from runs.small import finish, options, small_data, small_recipe, small_run, start, stop, wait_until, weights
 
-from nary.data.writing import write
+from nary.data.io.writer import write
 from nary.errors import NaryError
 from nary.runs import load_run, resume_run, start_run, train_run
 from nary.training.checkpoint import CheckpointError

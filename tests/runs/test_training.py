@@ -14,7 +14,7 @@ from training.small import OnStep
 
 from nary.config import read_toml
 from nary.data.dataset import Dataset
-from nary.data.generator import generate
+from nary.data.synthetic import generate
 from nary.errors import NaryError, OutputError, SettingError
 from nary.facts import Fact
 from nary.runs import load_run, resume_run, start_run, train_run
@@ -195,7 +195,7 @@ def test_valid_can_be_held_out(tmp_path: Path) -> None:
 def test_facts_without_splits_are_divided(tmp_path: Path) -> None:
     run = small_run(tmp_path / "run", dataset=generate(facts=100, entities=10, relations=3, max_arity=3))
     assert {split: len(table) for split, table in run.dataset.splits.items()} == {"train": 80, "valid": 10, "test": 10}
-    assert "divided by chance" in run.dataset.notes[-1]
+    assert "split randomly" in run.dataset.notes[-1]
 
 
 def test_a_folder_in_use_is_not_touched(tmp_path: Path) -> None:

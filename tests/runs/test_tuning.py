@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from runs.small import small_data, small_recipe
 
 from nary.data.dataset import Dataset
-from nary.data.load import with_valid
+from nary.data.transforms.splits import hold_out_valid
 from nary.errors import MissingExtraError, OutputError, SettingError
 from nary.reproduction.records import read_results, record_trial
 from nary.runs import Run, load_run, start_run, train_run
@@ -88,7 +88,7 @@ def test_without_a_valid_split_a_fifth_of_train_is_held_out(data: Dataset, tmp_p
     tuning = Tuning(whole, small_recipe(whole), SPACE, tmp_path)
     (trial, *_) = trials = list(tuning.trials(new_search("grid", SPACE, None, 0), train))
     tried = load_run(trial.folder).dataset
-    held_out = with_valid(whole, 0.2)
+    held_out = hold_out_valid(whole, 0.2)
     assert (tried.train, tried.valid) == (held_out.train, held_out.valid)
     recipe = tuning.best(trials)[1]
     assert (recipe.data.valid_fraction, recipe.data.train_on) == (0.2, ["train", "valid"])

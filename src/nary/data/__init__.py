@@ -1,1 +1,1 @@
-"""Reading, writing, finding and examining facts."""
+"""Datasets: reading, writing, transforming, generating and examining facts."""

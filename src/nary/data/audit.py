@@ -1,30 +1,43 @@
-"""Examining a dataset: what a score on it would be worth.
+"""Checking a dataset for whatever makes scores on it misleading.
 
-Facts of the test split that also stand in train flatter a model, and so do, less plainly, those whose primary triple
-does. Entities and relations that train never mentions cannot be learned. Equality is that of facts: the order of
-qualifiers has no meaning.
+Test facts that also occur in train inflate scores, and so do, to a lesser degree, those whose primary triple does.
+Entities and relations that do not occur in train cannot be learned. Labels may show that the data, or their encoding,
+are damaged. Facts are equal regardless of the order of their qualifiers.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from nary.data.dataset import Dataset
-from nary.data.numbering import number_facts, number_primaries
-from nary.data.suspicious import Finding, suspicious_labels
+from nary.data.transforms.duplicates import number_facts, number_triples
+from nary.facts import Block, Vocabulary
 from nary.facts.layout import OBJECT, SUBJECT
-from nary.facts.table import Block, Ids, Rows
+from nary.facts.table import Ids, Rows
+
+_MAX_LENGTH = 200
+_EXAMPLES = 5
+_MISSING = frozenset({"nan", "null", "none", "n/a", "#n/a", "undefined"})
+
+
+class LabelFinding(TypedDict):
+    """The number of labels that are suspicious for one reason, and the first of them."""
+
+    count: int
+    examples: list[str]
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found. Numbers count facts, except for the distinct ``unseen_entities`` and ``unseen_relations``.
+    """The result of :func:`audit`. Numbers count facts, except ``unseen_entities`` and ``unseen_relations``.
 
-    ``duplicates`` counts, in each split, the facts beyond the first of their kind. ``..._unseen`` counts facts with an
-    entity that train does not mention, ``..._unseen_relations`` those with such a relation or attribute.
+    ``duplicates`` counts the repeated facts of each split. ``..._unseen`` counts facts with an entity that does not
+    occur in train, ``..._unseen_relations`` those with such a relation or attribute.
     """
 
     duplicates: dict[str, int]
@@ -43,23 +56,23 @@ class Audit:
     test_against_train_and_valid: dict[str, int]
     subject_is_object: int
     repeated_qualifiers: int
-    suspicious_labels: dict[str, Finding]
+    suspicious_labels: dict[str, LabelFinding]
 
     @property
     def clean(self) -> bool:
-        """No duplicates, no overlap of splits, nothing unseen, no suspicious labels."""
+        """Whether there are no duplicates, no overlapping splits, nothing unseen, and no suspicious labels."""
         overlap = self.valid_primary_in_train + self.test_against_train_and_valid["primary"]
         unseen = self.unseen_entities + self.unseen_relations
         return not (any(self.duplicates.values()) or overlap or unseen or self.suspicious_labels)
 
     def as_dict(self) -> dict[str, Any]:
-        """As ``nary check --json`` prints it."""
+        """Return the result as ``nary check --json`` prints it."""
         return {**asdict(self), "clean": self.clean}
 
 
 @dataclass(frozen=True)
 class _Comparison:
-    """Facts of one split beside those a model learned from: how many of them are or hold what."""
+    """A split compared with the facts a model was trained on: the number of facts for which each property holds."""
 
     identical: int
     primary: int
@@ -68,7 +81,7 @@ class _Comparison:
 
 
 def audit(dataset: Dataset) -> Audit:
-    """Look for leakage between the splits, duplicates, unseen elements and suspicious labels."""
+    """Check for leakage between splits, duplicates, unseen entities and relations, and suspicious labels."""
     splits = _Splits(dataset)
     test, valid = splits.compare("test", "train"), splits.compare("valid", "train")
     return Audit(
@@ -93,20 +106,20 @@ def audit(dataset: Dataset) -> Audit:
 
 
 class _Splits:
-    """The splits of a dataset, prepared for comparing them. A split that does not exist is like an empty one."""
+    """The splits of a dataset, prepared for comparison. A missing split counts as an empty one."""
 
     def __init__(self, dataset: Dataset) -> None:
         tables = list(dataset.splits.values())
         self.tables = dataset.splits
         self.facts = dict(zip(dataset.splits, number_facts(tables), strict=True))
-        self.primaries = dict(zip(dataset.splits, number_primaries(tables), strict=True))
+        self.primaries = dict(zip(dataset.splits, number_triples(tables), strict=True))
         self.sizes = {"entities": len(dataset.vocabulary.entities), "relations": len(dataset.vocabulary.relations)}
 
-    def compare(self, split: str, *learned: str) -> _Comparison:
-        """Compare ``split`` with the splits ``learned``, taken together."""
+    def compare(self, split: str, *train: str) -> _Comparison:
+        """Compare ``split`` with the union of the splits ``train``."""
         if split not in self.tables:
             return _Comparison(0, 0, 0, 0)
-        known = [name for name in learned if name in self.tables]
+        known = [name for name in train if name in self.tables]
         return _Comparison(
             identical=_common(self.facts[split], [self.facts[name] for name in known]),
             primary=_common(self.primaries[split], [self.primaries[name] for name in known]),
@@ -115,19 +128,19 @@ class _Splits:
         )
 
     def outside_train(self, kind: str) -> int:
-        """How many entities, or relations, other splits mention and train does not."""
-        return int(np.count_nonzero(self._mentioned(kind, self.tables) & ~self._mentioned(kind, ("train",))))
+        """Count the entities (or relations) of other splits that do not occur in train."""
+        return int(np.count_nonzero(self._occurring(kind, self.tables) & ~self._occurring(kind, ("train",))))
 
-    def _mentioned(self, kind: str, splits: Iterable[str]) -> npt.NDArray[np.bool_]:
-        """Which entities, or relations, the splits mention, by id."""
-        mentioned = np.zeros(self.sizes[kind], bool)
+    def _occurring(self, kind: str, splits: Iterable[str]) -> npt.NDArray[np.bool_]:
+        """Tell which entities (or relations) occur in the splits, by id."""
+        occurring = np.zeros(self.sizes[kind], bool)
         for split in splits:
             for block in self.tables[split].blocks if split in self.tables else ():
-                mentioned[_ids(block, kind)] = True
-        return mentioned
+                occurring[_ids(block, kind)] = True
+        return occurring
 
-    def _facts_with_unseen(self, split: str, kind: str, learned: Iterable[str]) -> int:
-        seen = self._mentioned(kind, learned)
+    def _facts_with_unseen(self, split: str, kind: str, train: Iterable[str]) -> int:
+        seen = self._occurring(kind, train)
         blocks = self.tables[split].blocks
         return sum(int(np.count_nonzero(~seen[_ids(block, kind)].all(axis=1))) for block in blocks)
 
@@ -137,17 +150,66 @@ def _ids(block: Block, kind: str) -> Ids:
 
 
 def _common(numbers: Rows, others: Sequence[Rows]) -> int:
-    """How many of ``numbers`` are also in one of ``others``."""
+    """Count the ``numbers`` that are also in one of ``others``."""
     return int(np.count_nonzero(np.isin(numbers, np.concatenate(others)))) if others else 0
 
 
 def _total(dataset: Dataset, holds: Callable[[Block], npt.NDArray[np.bool_]]) -> int:
-    """For how many facts of all splits something holds."""
+    """Count the facts of all splits for which a property holds."""
     return sum(int(np.count_nonzero(holds(block))) for table in dataset.splits.values() for block in table.blocks)
 
 
 def _repeated_qualifiers(block: Block) -> npt.NDArray[np.bool_]:
-    """Which facts hold the same (attribute, value) twice; qualifiers are sorted, so equal ones are neighbors."""
+    """Tell which facts have a qualifier twice; qualifiers are sorted, so equal ones are adjacent."""
     same = [ids[:, 1:] == ids[:, :-1] for ids in (block.attributes, block.values)]
-    found: npt.NDArray[np.bool_] = (same[0] & same[1]).any(axis=1)
-    return found
+    repeated: npt.NDArray[np.bool_] = (same[0] & same[1]).any(axis=1)
+    return repeated
+
+
+def suspicious_labels(vocabulary: Vocabulary) -> dict[str, LabelFinding]:
+    """Find suspicious labels of entities and relations, by reason."""
+    names_by_reason: dict[str, list[str]] = defaultdict(list)
+    for names in (vocabulary.entities, vocabulary.relations):
+        for name in names:
+            for reason in _reasons(name):
+                names_by_reason[reason].append(name)
+        names_by_reason["differs from another only in case, white space or Unicode form"] += _near_equal(names)
+    return {
+        reason: {"count": len(names), "examples": names[:_EXAMPLES]}
+        for reason, names in sorted(names_by_reason.items())
+        if names
+    }
+
+
+def _reasons(name: str) -> Iterator[str]:
+    """Yield the reasons why a label is suspicious."""
+    if name != name.strip():
+        yield "white space around it"
+    if len(name) > _MAX_LENGTH:
+        yield f"longer than {_MAX_LENGTH} characters"
+    if name.casefold() in _MISSING:
+        yield "looks like a missing value"
+    if name.isascii() and name.isprintable():
+        return
+    if any(unicodedata.category(character) == "Cc" for character in name):
+        yield "control characters"
+    if "\ufffd" in name or any(unicodedata.category(character) == "Cs" for character in name):
+        yield "broken encoding"
+    if _misread(name, "cp1252") or _misread(name, "latin-1"):
+        yield "UTF-8 that was read as another encoding"
+
+
+def _misread(name: str, encoding: str) -> bool:
+    """Whether ``name`` is UTF-8 text that was decoded as ``encoding``."""
+    try:
+        return name.encode(encoding).decode("utf-8") != name
+    except UnicodeError:
+        return False
+
+
+def _near_equal(names: Iterable[str]) -> list[str]:
+    """Return the names that differ from another only in case, white space or Unicode form, grouped."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        groups[" ".join(unicodedata.normalize("NFC", name.casefold()).split())].append(name)
+    return [name for group in groups.values() if len(group) > 1 for name in group]

@@ -1,4 +1,4 @@
-"""Files as bytes: opening, unpacking, cutting into whole lines; writing so that a file appears whole or not at all."""
+"""Files as bytes: decompressing input and splitting it into lines; writing files atomically."""
 
 import bz2
 import gzip
@@ -20,10 +20,10 @@ from nary.errors import DataError, OutputError
 from nary.progress import Progress, no_progress
 
 CHUNK = 1 << 21
-"""Bytes of text handled at a time: small enough for the caches, large enough for whole-column work."""
+"""Bytes read at a time: small enough for the caches, large enough for column-wise parsing."""
 
 MAX_LINE = 1 << 20
-"""Bytes of a line at the most: a longer one is no fact, and the file probably of another kind."""
+"""Maximum length of a line in bytes: a longer one is not a fact, and the file probably of another kind."""
 
 
 class _Decoder(Protocol):
@@ -42,35 +42,41 @@ _DECODERS: dict[bytes, tuple[str, Callable[[], _Decoder]]] = {
 _DAMAGE = (zlib.error, zstandard.ZstdError, OSError, EOFError, ValueError)
 
 
-def shown(path: PurePath | str) -> str:
-    """How a path is called in messages."""
+def display_name(path: PurePath | str) -> str:
+    """Name a path in messages."""
     return "standard input" if str(path) == "-" else str(path)
 
 
+def extension(path: PurePath) -> str:
+    """Return the extension that identifies the format: ``.jsonl`` for ``facts.jsonl.gz``."""
+    return path.with_suffix("").suffix if path.suffix in COMPRESSED else path.suffix
+
+
 class Source:
-    """One input: a file, plain or packed (told by its first bytes), or ``-`` for standard input."""
+    """An input to read: a file, or ``-`` for standard input; compression is detected from the first bytes."""
 
     def __init__(self, path: Path | str, progress: Progress = no_progress) -> None:
-        self.name = shown(path)
+        self.path = Path(path)
+        self.name = display_name(path)
         self._progress = progress
         self._read = 0
         self._raw: IO[bytes]
         try:
             if str(path) == "-":
                 self._raw, self._size = sys.stdin.buffer, None
-                if hasattr(signal, "siginterrupt"):  # polars makes waiting reads go on after Ctrl-C
+                if hasattr(signal, "siginterrupt"):  # polars lets blocked reads continue after Ctrl-C
                     signal.siginterrupt(signal.SIGINT, True)
             else:
                 if Path(path).is_dir():
-                    raise DataError("is a folder, and a file is needed", file=self.name)
+                    raise DataError("is a folder, but a file is needed", file=self.name)
                 self._raw = Path(path).open("rb")  # noqa: SIM115 (closed by __exit__)
                 self._size = os.fstat(self._raw.fileno()).st_size
         except OSError as error:
             raise DataError(
                 f"cannot be opened: {error.strerror}", "Check the path and its permissions.", self.name
             ) from None
-        self._pieces = self._unpack()
-        self.packing = ""
+        self._pieces = self._decompress()
+        self.compression = ""
 
     def __enter__(self) -> "Source":
         return self
@@ -81,53 +87,53 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes, unpacked; from now on ``packing`` names how the file is packed, if it is."""
+        """The first bytes, decompressed; reading them sets ``compression`` if the file is compressed."""
         return next(self._pieces, b"")
 
     def pieces(self) -> Iterator[bytes]:
-        """All bytes, unpacked, in pieces. May be called once."""
+        """Yield all bytes, decompressed, in pieces. May be called once."""
         yield self.head
         yield from self._pieces
 
     def chunks(self) -> Iterator[bytes]:
-        """Whole lines, about :data:`CHUNK` bytes at a time, without the last line end of each.
+        """Yield whole lines, about :data:`CHUNK` bytes at a time, without the last line end of each chunk.
 
-        Of a line longer than :data:`MAX_LINE` only the beginning is kept, enough to tell that it is too long.
+        A line longer than :data:`MAX_LINE` is truncated, but stays longer than allowed.
         """
-        waiting = io.BytesIO()
+        pending = io.BytesIO()
         first, too_long = True, False
         for piece in self.pieces():
             if first:
-                piece, first = piece.removeprefix(b"\xef\xbb\xbf"), False  # a byte order mark is no part of the text
+                piece, first = piece.removeprefix(b"\xef\xbb\xbf"), False  # the byte order mark is not part of the text
             if too_long:
                 _, line_end, piece = piece.partition(b"\n")
                 too_long = not line_end
             end = piece.rfind(b"\n")
             if end < 0:
-                waiting.write(piece)
+                pending.write(piece)
             else:
-                waiting.write(piece[:end])
-                yield waiting.getvalue()
-                waiting = io.BytesIO()
-                waiting.write(piece[end + 1 :])
-            if waiting.tell() > MAX_LINE:
-                yield waiting.getvalue()
-                waiting, too_long = io.BytesIO(), True
-        if waiting.tell():
-            yield waiting.getvalue()
+                pending.write(piece[:end])
+                yield pending.getvalue()
+                pending = io.BytesIO()
+                pending.write(piece[end + 1 :])
+            if pending.tell() > MAX_LINE:
+                yield pending.getvalue()
+                pending, too_long = io.BytesIO(), True
+        if pending.tell():
+            yield pending.getvalue()
 
-    def _unpack(self) -> Iterator[bytes]:
-        data = self._more()
-        kind, make = next((found for magic, found in _DECODERS.items() if data.startswith(magic)), ("", None))
-        self.packing = kind
+    def _decompress(self) -> Iterator[bytes]:
+        data = self._next_bytes()
+        kind, make = next((decoder for magic, decoder in _DECODERS.items() if data.startswith(magic)), ("", None))
+        self.compression = kind
         if make is None:
             while data:
                 yield data
-                data = self._more()
+                data = self._next_bytes()
             return
         decoder = make()
         while data:
-            if decoder.eof:  # packed files may be put one after the other
+            if decoder.eof:  # compressed files may be concatenated
                 decoder = make()
             try:
                 piece = decoder.decompress(data)
@@ -135,11 +141,11 @@ class Source:
                 raise DataError(f"damaged {kind} data: {error}", "Get the file again.", self.name) from None
             if piece:
                 yield piece
-            data = decoder.unused_data if decoder.eof and decoder.unused_data else self._more()
+            data = decoder.unused_data if decoder.eof and decoder.unused_data else self._next_bytes()
         if not decoder.eof:
-            raise DataError(f"the {kind} data end too early", "The file is cut off; get it again.", self.name)
+            raise DataError(f"the {kind} data end too early", "The file is truncated; get it again.", self.name)
 
-    def _more(self) -> bytes:
+    def _next_bytes(self) -> bytes:
         try:
             data = self._raw.read(CHUNK)
         except OSError as error:
@@ -151,14 +157,13 @@ class Source:
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """A temporary path beside ``path`` to write a file or a folder to; it takes the place of ``path`` on success.
+    """Yield a temporary path to write a file or a folder to, which replaces ``path`` on success.
 
-    It has the extensions of ``path``, so that whatever goes by them does the same with both. On any failure nothing is
-    left behind and what stood at ``path`` before is untouched. A folder is only put where there is none, or an empty
-    one.
+    It has the extensions of ``path``, so that code which depends on them works alike. On failure nothing is left behind
+    and ``path`` is unchanged. A folder can only replace an empty folder.
     """
-    whole = path.absolute()  # which has a name even if the path is "."
-    temporary = whole.with_name(f".tmp-{os.getpid()}-{whole.name}")
+    absolute = path.absolute()  # has a name even if the path is "."
+    temporary = absolute.with_name(f".tmp-{os.getpid()}-{absolute.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove(temporary)
@@ -179,7 +184,7 @@ def _remove(path: Path) -> None:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is a folder; what cannot even be asked for, such as a name that is too long, is none."""
+    """Whether ``path`` is a folder; False for invalid paths, such as a name that is too long."""
     try:
         return path.is_dir()
     except OSError:
@@ -187,18 +192,18 @@ def is_folder(path: Path) -> bool:
 
 
 def open_to_write(path: Path) -> Any:
-    """A file to write bytes to, packed as its extension says."""
-    return _PACKERS.get(path.suffix, _plain)(path)
+    """Open a file to write bytes to, compressed if its extension says so."""
+    return _COMPRESSORS.get(path.suffix, _plain)(path)
 
 
 def _plain(path: Path) -> IO[bytes]:
     return path.open("wb")
 
 
-_PACKERS: dict[str, Callable[[Path], Any]] = {
-    ".gz": lambda path: gzip.GzipFile(path, "wb", mtime=0),  # no time inside: equal facts give equal files
+_COMPRESSORS: dict[str, Callable[[Path], Any]] = {
+    ".gz": lambda path: gzip.GzipFile(path, "wb", mtime=0),  # no timestamp: equal facts give equal files
     ".bz2": lambda path: bz2.BZ2File(path, "wb"),
     ".zst": lambda path: zstandard.open(path, "wb"),
 }
-PACKED = tuple(_PACKERS)
-"""Extensions of packed files."""
+COMPRESSED = tuple(_COMPRESSORS)
+"""Extensions of compressed files."""

@@ -1,4 +1,4 @@
-"""What a dataset is like: how many facts of which arity, which relations, how often entities occur."""
+"""Statistics of a dataset: numbers of facts, arities, frequent relations, and degrees of entities."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,10 +16,10 @@ _TOP = 10
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """``counts`` as :func:`counts` gives them, and beyond them; names come with the most frequent first.
+    """The result of :func:`statistics`; the most frequent names come first.
 
-    ``degrees`` holds the number of facts that mention each entity, by entity id; ``labels`` what to show people for
-    names that have a label.
+    ``counts`` is the result of :func:`counts`. ``degrees`` holds the number of facts with each entity, by entity id;
+    ``labels`` are the human-readable labels of names.
     """
 
     counts: dict[str, Any]
@@ -32,7 +32,7 @@ class Statistics:
     labels: Mapping[str, str] = field(repr=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """As ``nary stats --json`` prints it."""
+        """Return the statistics as ``nary stats --json`` prints them."""
         return {
             **self.counts,
             "primary_relations": self.primary_relations,
@@ -44,7 +44,7 @@ class Statistics:
 
 
 def counts(dataset: Dataset) -> dict[str, Any]:
-    """Facts per split, entities, relations, and facts of each arity over all splits."""
+    """Count facts per split, entities, relations, and facts of each arity over all splits."""
     arities = dataset.facts.arities
     return {
         "name": dataset.name,
@@ -57,7 +57,7 @@ def counts(dataset: Dataset) -> dict[str, Any]:
 
 
 def statistics(dataset: Dataset) -> Statistics:
-    """Describe all splits of ``dataset`` together."""
+    """Compute the statistics of all splits of ``dataset`` together."""
     facts, names = dataset.facts, dataset.vocabulary.relations
     primary = _occurrences([block.ids[:, RELATION] for block in facts.blocks], len(names))
     attributes = _occurrences([block.attributes for block in facts.blocks], len(names))
@@ -82,26 +82,26 @@ def statistics(dataset: Dataset) -> Statistics:
 
 
 def _occurrences(ids: Sequence[npt.NDArray[np.int32]], size: int) -> npt.NDArray[np.int64]:
-    """How often each id occurs in the arrays."""
+    """Count the occurrences of each id in the arrays."""
     total = np.zeros(size, np.int64)
-    for own in ids:
-        total += np.bincount(own.ravel(), minlength=size)
+    for array in ids:
+        total += np.bincount(array.ravel(), minlength=size)
     return total
 
 
 def _degrees(facts: FactTable, size: int) -> npt.NDArray[np.int64]:
-    """The number of facts that mention each entity; a fact that mentions it twice is still one fact."""
-    mentioned = []
+    """Count the facts with each entity; a fact that has it twice counts once."""
+    occurring = []
     for block in facts.blocks:
         entities = np.sort(block.entities, axis=1)
         first = np.ones(entities.shape, bool)
         first[:, 1:] = entities[:, 1:] != entities[:, :-1]
-        mentioned.append(entities[first])
-    return _occurrences(mentioned, size)
+        occurring.append(entities[first])
+    return _occurrences(occurring, size)
 
 
 def _most_frequent(occurrences: npt.NDArray[np.int64], names: Sequence[str]) -> list[tuple[str, int]]:
-    """The most frequent names; of equally frequent ones the alphabetically first, since ids are sorted by name."""
+    """Return the most frequent names; ties are in alphabetical order, since ids are sorted by name."""
     order = np.argsort(-occurrences, kind="stable")[:_TOP]
     return [(names[i], int(occurrences[i])) for i in order if occurrences[i]]
 

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import orjson
 
-from nary.data.files import Source, shown
+from nary.data.files import Source, display_name
 from nary.errors import FactError, NaryError, OutputError
 from nary.facts import Query
 from nary.inference.lines import query_on
@@ -119,7 +119,7 @@ def _at(path: Path, line: _Line) -> NaryError:
     """The error of a line, with its place."""
     if line.error is None:
         raise AssertionError("only lines that are no queries stop the work")
-    line.error.file, line.error.line = shown(path), line.number
+    line.error.file, line.error.line = display_name(path), line.number
     return line.error
 
 
@@ -134,7 +134,7 @@ def _go_on(predictor: Predictor, job: Job, lines: Iterator[tuple[int, bytes]]) -
             same = not answered or (reached is not None and _identity(last) == _expected(_read(predictor, *reached)))
             if not same or not _begins_like_ours(unfinished):
                 raise OutputError(
-                    f"{job.out} holds something else than answers to {shown(job.queries)}", "Give another --out."
+                    f"{job.out} holds something else than answers to {display_name(job.queries)}", "Give another --out."
                 )
             file.truncate(end)
             return answered

@@ -1,7 +1,7 @@
 """A query on a line: as JSON, in the form of our JSON Lines, or in the one-line text form."""
 
-from nary.data.formats.jsonl import KEYS, parse_object
-from nary.data.formats.lines import LineError
+from nary.data.io.jsonl import KEYS, parse_object
+from nary.data.io.lines import LineError
 from nary.errors import FactError, did_you_mean
 from nary.facts import GAP, Element, Query, parse_query
 

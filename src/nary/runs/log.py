@@ -5,7 +5,7 @@ from pathlib import Path
 
 import orjson
 
-from nary.data.io.files import atomic_path
+from nary.data.files import atomic_path
 from nary.errors import OutputError
 from nary.runs.run_folder import METRICS, RunFolder
 from nary.training.callbacks import Callback, StepReport, ValidationReport

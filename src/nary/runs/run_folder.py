@@ -14,7 +14,7 @@ import orjson
 
 from nary.config import read_toml
 from nary.data.dataset import Dataset
-from nary.data.io.files import atomic_path
+from nary.data.files import atomic_path
 from nary.errors import OutputError, SettingError
 from nary.inference import folder as model_folder
 from nary.recipe import Recipe, recipe_from

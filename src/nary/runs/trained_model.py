@@ -10,8 +10,8 @@ import torch
 
 from nary.config import Settings, validate_settings, with_overrides
 from nary.data.dataset import Dataset
-from nary.data.io.files import atomic_path
-from nary.data.transforms.triples import primary_triples
+from nary.data.files import atomic_path
+from nary.data.transforms.simplify import primary_triples
 from nary.errors import SettingError
 from nary.evaluation.evaluate import evaluate
 from nary.evaluation.protocol import Protocol

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import torch
 
 from nary.data.dataset import Dataset
-from nary.data.load import with_valid
-from nary.data.transforms.splits import split_dataset
-from nary.data.transforms.triples import triples_only
+from nary.data.transforms.simplify import drop_qualifiers
+from nary.data.transforms.splits import hold_out_valid, split_dataset
 from nary.errors import NaryError, OutputError, SettingError
 from nary.evaluation.metrics import Metrics
 from nary.inference import folder as model_folder
@@ -219,9 +218,9 @@ def prepare_dataset(dataset: Dataset, recipe: Recipe) -> Dataset:
     if set(dataset.splits) == {"train"}:
         dataset = split_dataset(dataset)
     if recipe.data.valid_fraction is not None:
-        dataset = with_valid(dataset, recipe.data.valid_fraction)
+        dataset = hold_out_valid(dataset, recipe.data.valid_fraction)
     if not recipe.data.qualifiers:  # after splitting: the splits have the same facts with or without qualifiers
-        dataset = triples_only(dataset)
+        dataset = drop_qualifiers(dataset)
     return dataset
 
 

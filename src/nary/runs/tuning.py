@@ -11,8 +11,7 @@ from typing import Any
 
 from nary.config import parse_overrides, with_overrides
 from nary.data.dataset import Dataset
-from nary.data.load import with_valid
-from nary.data.splits import split_dataset
+from nary.data.transforms.splits import hold_out_valid, split_dataset
 from nary.errors import MissingExtraError, OutputError, SettingError
 from nary.evaluation.report import Report
 from nary.inference.folder import load_reports
@@ -215,7 +214,7 @@ def _without_test(dataset: Dataset, valid_fraction: float | None) -> tuple[Datas
     held_out = None
     if "valid" not in dataset.splits:
         held_out = VALID_SHARE if valid_fraction is None else valid_fraction
-        dataset = with_valid(dataset, held_out)
+        dataset = hold_out_valid(dataset, held_out)
     splits = {split: dataset[split] for split in ("train", "valid")}
     return dataset.with_splits(splits, "The test split is left out."), held_out
 

@@ -34,8 +34,8 @@ def convert(
 
     Example: nary convert jf17k jf17k.parquet
     """
-    from nary.data.literals import drop_literals as without_literals
-    from nary.data.writing import write
+    from nary.data.io.writer import write
+    from nary.data.transforms.simplify import drop_literals as without_literals
 
     dataset = open_data(data, format, on_error, quiet=json)
     if drop_literals:

@@ -99,7 +99,7 @@ def evaluate(
 
 def _other_facts(data: str, split: str, model: "TrainedModel") -> tuple[str, "FactTable", list[str]]:
     """The name of ``data``, its facts under the ids of the run, and notes; a file without splits is ranked whole."""
-    from nary.data.reindex import reindex
+    from nary.data.transforms.reindex import reindex
 
     dataset = open_data(data, quiet=True)
     facts = dataset.train if set(dataset.splits) == {"train"} else dataset[split]

@@ -27,11 +27,11 @@ def generate(
 
     Example: nary generate facts.jsonl --facts 100000 --entities 5000
     """
-    from nary.data import generator
+    from nary.data import synthetic
+    from nary.data.io.writer import write
     from nary.data.statistics import counts
-    from nary.data.writing import write
 
-    dataset = generator.generate(facts, entities, relations, max_arity, noise, seed)
+    dataset = synthetic.generate(facts, entities, relations, max_arity, noise, seed)
     with progress_bar("Writing", show=not as_json) as progress:
         write(dataset, out, progress=progress)
     found = counts(dataset)

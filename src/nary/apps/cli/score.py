@@ -59,7 +59,7 @@ def score(
 
 def _table(loaded: "TrainedModel", facts: str, split: str | None) -> "FactTable":
     """The facts under the ids of the run; those with names it never saw are left out, with a note."""
-    from nary.data.reindex import reindex
+    from nary.data.transforms.reindex import reindex
     from nary.facts import FactTable, parse_fact
 
     names = loaded.dataset.vocabulary

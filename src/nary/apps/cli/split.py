@@ -38,12 +38,12 @@ def split(
 
     Example: nary split facts.jsonl --out my-data --separate-primary
     """
-    from nary.data.splits import split_dataset
+    from nary.data.io.writer import write
     from nary.data.statistics import counts
-    from nary.data.writing import write
+    from nary.data.transforms.splits import split_dataset
 
     dataset = open_data(data, format, on_error, quiet=as_json)
-    divided = split_dataset(dataset, (valid, test), seed, keep_primary_together=separate_primary)
+    divided = split_dataset(dataset, valid, test, seed, keep_primary_together=separate_primary)
     notice(divided.notes[-1])
     with progress_bar("Writing", show=not as_json) as progress:
         write(divided, out, progress=progress)

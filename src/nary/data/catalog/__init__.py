@@ -1,5 +1,17 @@
-"""The benchmark datasets Nary knows by name: what there is, where the files are, how to get them."""
+"""Datasets by name: what there is, where the files are, and how to load them."""
 
-from nary.data.catalog.entries import Counts, Entry, FactFile, File, Variant, entry, names
+from nary.data.catalog.entries import DatasetCounts, CatalogEntry, FactFile, File, Variant
+from nary.data.catalog.registry import DATASETS, catalog_entry, dataset_names, is_dataset, register_dataset
 
-__all__ = ["Counts", "Entry", "FactFile", "File", "Variant", "entry", "names"]
+__all__ = [
+    "DATASETS",
+    "DatasetCounts",
+    "CatalogEntry",
+    "FactFile",
+    "File",
+    "Variant",
+    "catalog_entry",
+    "dataset_names",
+    "is_dataset",
+    "register_dataset",
+]

@@ -1,7 +1,7 @@
-"""Parsed datasets kept on disk, so that a file is parsed once.
+"""A cache of parsed datasets on disk, so that files are parsed only once.
 
-A dataset is kept under a key made of everything its facts depend on, so it never goes stale. What is kept is checked
-when it is opened; whatever is wrong with it, or with the folder, the answer is to parse again.
+The key of a dataset is a hash of everything its facts depend on, so an entry never becomes stale. Entries are verified
+when they are loaded; a damaged entry counts as a missing one, and errors of writing are ignored.
 """
 
 import hashlib
@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from nary.data.catalog.checksums import sha256
-from nary.data.catalog.locate import cache_home
+from nary.data.catalog.locate import cache_home, sha256
 from nary.data.dataset import Dataset
 from nary.data.files import atomic_path
 from nary.errors import DataError, OutputError
@@ -20,19 +19,19 @@ from nary.facts.storage import load_vocabulary, open_table, save_table, save_voc
 from nary.version import __version__
 
 FORMAT = 1
-"""To be raised when the same files give other facts, or the files below change."""
+"""Increase this when parsing the same files gives other facts, or when the layout of the folder changes."""
 
 _CONTENTS, _VOCABULARY = "contents.json", "vocabulary.json"
 
 
-def folder_of(name: str, sources: Iterable[str]) -> Path:
-    """Where the dataset made from ``sources`` (checksums, and what else its facts depend on) is kept."""
+def cache_folder(name: str, sources: Iterable[str]) -> Path:
+    """Return the folder of a dataset made from ``sources``: checksums, and whatever else its facts depend on."""
     key = hashlib.sha256("\n".join([str(FORMAT), __version__, *sources]).encode()).hexdigest()
     return cache_home() / "tables" / f"{name}-{key[:32]}"
 
 
 def load(name: str, folder: Path) -> Dataset | None:
-    """The dataset kept in ``folder``, its tables mapped into memory, or None if there is no sound one."""
+    """Load a dataset from the cache, its tables memory-mapped; None if it is missing or damaged."""
     try:
         contents = json.loads((folder / _CONTENTS).read_bytes())
         if any(sha256(folder / path) != digest for path, digest in contents["files"].items()):
@@ -44,7 +43,7 @@ def load(name: str, folder: Path) -> Dataset | None:
 
 
 def save(dataset: Dataset, folder: Path) -> None:
-    """Keep ``dataset`` in ``folder``, if that can be written."""
+    """Save ``dataset`` in ``folder``, if that can be written."""
     shutil.rmtree(folder, ignore_errors=True)
     with suppress(OutputError), atomic_path(folder) as temporary:
         for split, table in dataset.splits.items():

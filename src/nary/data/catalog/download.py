@@ -1,4 +1,4 @@
-"""Downloading the files of a dataset, each whole and checked, or not at all."""
+"""Downloading the files of a dataset, verified and atomically."""
 
 from collections.abc import Sequence
 from http.client import HTTPException, HTTPResponse
@@ -9,30 +9,30 @@ from urllib.request import Request, urlopen
 
 from filelock import FileLock
 
-from nary.data.catalog.checksums import checked
 from nary.data.catalog.entries import File
-from nary.data.catalog.locate import place
+from nary.data.catalog.locate import path_of, verify
 from nary.data.files import CHUNK, atomic_path
 from nary.errors import DatasetError, OutputError
 from nary.progress import Progress, no_progress
 from nary.version import __version__
 
 TIMEOUT = 30.0
-"""Seconds without a byte after which a server is given up."""
+"""Seconds to wait for the next bytes of a server."""
 
 
 def download(files: Sequence[File], folder: Path, hint: str, progress: Progress = no_progress) -> None:
-    """Fetch the files that are not yet in ``folder``. Of several processes one works, the others wait for it."""
+    """Download the files that are not yet in ``folder``. Of several processes, one downloads and the others wait."""
     lock = folder.parent / f".{folder.name}.lock"
     try:
         lock.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(lock):
             for file in files:
-                if not (target := place(folder, file)).is_file():
+                if not (target := path_of(file, folder)).is_file():
                     _fetch(file, target, hint, progress)
     except OSError as error:
         raise OutputError(
-            f"cannot write to {folder}: {error.strerror or error}", "Set NARY_CACHE_HOME to a folder of your own."
+            f"cannot write to {folder}: {error.strerror or error}",
+            "Set NARY_CACHE_HOME to a folder that can be written.",
         ) from None
 
 
@@ -41,19 +41,19 @@ def _fetch(file: File, target: Path, hint: str, progress: Progress) -> None:
     with atomic_path(target) as temporary:
         try:
             request = Request(address, headers={"User-Agent": f"nary/{__version__}"})
-            with urlopen(request, timeout=TIMEOUT) as answer, temporary.open("wb") as out:
-                _copy(answer, out, progress)
+            with urlopen(request, timeout=TIMEOUT) as response, temporary.open("wb") as out:
+                _copy(response, out, progress)
         except (OSError, HTTPException) as error:
-            why = error.reason if isinstance(error, URLError) else str(error) or type(error).__name__
-            raise DatasetError(f"{target.name} could not be downloaded from {address}: {why}", hint) from None
-        checked(file, temporary, address, hint)
+            reason = error.reason if isinstance(error, URLError) else str(error) or type(error).__name__
+            raise DatasetError(f"{target.name} could not be downloaded from {address}: {reason}", hint) from None
+        verify(file, temporary, address, hint)
 
 
-def _copy(answer: HTTPResponse, out: IO[bytes], progress: Progress) -> None:
-    length = answer.headers.get("Content-Length", "")
+def _copy(response: HTTPResponse, out: IO[bytes], progress: Progress) -> None:
+    length = response.headers.get("Content-Length", "")
     total = int(length) if length.isdecimal() else None
     done = 0
-    while piece := answer.read(CHUNK):
+    while piece := response.read(CHUNK):
         out.write(piece)
         done += len(piece)
         progress(done, total)

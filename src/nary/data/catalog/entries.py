@@ -1,20 +1,20 @@
-"""What ``catalog.toml`` holds, as objects."""
+"""The description of a dataset: its files, source, license, citation and published counts."""
 
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from typing import Any
+from importlib import import_module
+from typing import Any, TypeAlias
 
-from nary.errors import DatasetError, did_you_mean
+from nary.data.dataset import Dataset
+
+Loader: TypeAlias = Callable[[], Dataset]
 
 
 @dataclass(frozen=True, kw_only=True)
 class File:
-    """A file by its path relative to the dataset's folder, how to tell that it is the right one, where to get it.
+    """A file: its path relative to the folder of the dataset, its checksum, and the address to download it from.
 
-    ``git_blob``, the name git gives the content, stands in where nobody has published a SHA-256.
+    ``git_blob``, the id of the content in git, replaces the SHA-256 where none has been published.
     """
 
     path: str
@@ -24,13 +24,13 @@ class File:
 
     @property
     def verifiable(self) -> bool:
-        """Whether the right content is known."""
+        """Whether a checksum is known."""
         return bool(self.sha256 or self.git_blob)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FactFile(File):
-    """A file of facts. ``known_defects`` is the number of its lines that are no facts and are to be left out."""
+    """A file of facts. ``known_defects`` is the number of its lines that are not facts and must be skipped."""
 
     split: str
     format: str
@@ -40,9 +40,9 @@ class FactFile(File):
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """One way to put a dataset together; ``reason`` says why it is not complete.
+    """One way to assemble a dataset from files; ``reason`` explains why it is incomplete.
 
-    ``restore_from`` names the dataset that has the attributes the files leave out.
+    ``restore_from`` names the dataset from which missing attributes are restored.
     """
 
     files: tuple[FactFile, ...]
@@ -52,8 +52,8 @@ class Variant:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counts:
-    """How large a dataset is, as far as ``source`` says; ``why`` explains, count by count, where ours differ."""
+class DatasetCounts:
+    """The counts of a dataset according to ``source``; ``why`` explains, count by count, where ours differ."""
 
     facts: Mapping[str, int] = field(default_factory=dict)
     entities: int | None = None
@@ -65,40 +65,32 @@ class Counts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
-    """A dataset of the catalog. One without variants comes with Nary."""
+class CatalogEntry:
+    """A dataset by name, either assembled from the files of one of its ``variants`` or returned by ``loader``."""
 
     name: str
-    description: str
-    sources: tuple[str, ...]
-    license: str
-    citation: str
+    description: str = ""
+    sources: tuple[str, ...] = ()
+    license: str = "not stated"
+    citation: str = "not stated"
     notes: tuple[str, ...] = ()
+    loader: Loader | None = None
     variants: tuple[Variant, ...] = ()
     labels: File | None = None
-    published: Counts | None = None
-    counted: Counts | None = None
+    published: DatasetCounts | None = None
+    counted: DatasetCounts | None = None
 
 
-def names() -> tuple[str, ...]:
-    """The names of all datasets, in the order of the catalog."""
-    return tuple(_tables())
-
-
-@cache
-def entry(name: str) -> Entry:
-    """The dataset called ``name``; an error that lists the nearest names if there is none."""
-    if name not in _tables():
-        raise DatasetError(f"no dataset is called {name!r}", did_you_mean(name.lower(), names()))
-    return from_table(name, _tables()[name])
-
-
-def from_table(name: str, table: Mapping[str, Any]) -> Entry:
-    """An entry as the catalog writes it; an unknown or missing key is a TypeError."""
+def from_table(name: str, table: Mapping[str, Any]) -> CatalogEntry:
+    """Parse a table of ``catalog.toml``; an unknown or missing key is a TypeError."""
+    if missing := [key for key in ("description", "license", "citation") if key not in table]:
+        raise TypeError(f"{name} has no {missing[0]}")
     rest = dict(table)
+    loader = rest.pop("loader", None)
     labels, published, counted = (rest.pop(key, None) for key in ("labels", "published", "counted"))
-    return Entry(
+    return CatalogEntry(
         name=name,
+        loader=_lazy_loader(loader) if loader else None,
         variants=tuple(_variant(variant) for variant in rest.pop("variants", ())),
         labels=File(**labels) if labels else None,
         published=_counts(published) if published else None,
@@ -113,10 +105,16 @@ def _variant(table: Mapping[str, Any]) -> Variant:
     return Variant(**{**table, "files": tuple(FactFile(**file) for file in table["files"])})
 
 
-def _counts(table: Mapping[str, Any]) -> Counts:
-    return Counts(**{**table, "arities": tuple(table.get("arities", ()))})
+def _counts(table: Mapping[str, Any]) -> DatasetCounts:
+    return DatasetCounts(**{**table, "arities": tuple(table.get("arities", ()))})
 
 
-@cache
-def _tables() -> Mapping[str, Mapping[str, Any]]:
-    return tomllib.loads(Path(__file__).with_name("catalog.toml").read_text(encoding="utf-8"))
+def _lazy_loader(target: str) -> Loader:
+    """Return a loader that imports ``module:function`` when it is called."""
+
+    def load() -> Dataset:
+        module, _, function = target.partition(":")
+        dataset: Dataset = getattr(import_module(module), function)()
+        return dataset
+
+    return load

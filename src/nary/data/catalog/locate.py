@@ -1,102 +1,130 @@
-"""Where the files of a dataset are: in the user's own folder, in the cache, or still to be downloaded."""
+"""Locating the files of a dataset, in the folder of the user or in the cache, and verifying them."""
 
+import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from nary.data.catalog.checksums import checked
-from nary.data.catalog.entries import Entry, File, Variant
+from nary.data.catalog.entries import CatalogEntry, File, Variant
 from nary.errors import DatasetError
 from nary.progress import Progress, no_progress
 
 
 @dataclass(frozen=True)
 class Location:
-    """The variant of a dataset whose files are all in ``folder``, and its labels, which may be missing."""
+    """A variant of a dataset whose files are all in ``folder``, and its labels, which may be missing."""
 
-    entry: Entry
+    info: CatalogEntry
     variant: Variant
     folder: Path
     labels: Path | None
 
     def files(self) -> dict[File, Path]:
-        """Every file that is read, and where it is."""
-        found: dict[File, Path] = {file: place(self.folder, file) for file in self.variant.files}
-        return found | {self.entry.labels: self.labels} if self.entry.labels and self.labels else found
+        """Return the path of every file to read."""
+        paths: dict[File, Path] = {file: path_of(file, self.folder) for file in self.variant.files}
+        return paths | {self.info.labels: self.labels} if self.info.labels and self.labels else paths
 
     def checksums(self) -> list[str]:
-        """The SHA-256 of every file; a file that is not the one the catalog means is an error."""
-        found = []
+        """Return the SHA-256 of every file, after verifying it against the catalog."""
+        checksums = []
         for file, path in self.files().items():
             again = f"get it from {file.address}" if file.address else "get it again"
-            found.append(checked(file, path, str(path), f"Delete it and {again}."))
-        return found
+            checksums.append(verify(file, path, str(path), f"Delete it and {again}."))
+        return checksums
 
 
 def cache_home() -> Path:
-    """The folder for what can be made or fetched again."""
-    if given := os.environ.get("NARY_CACHE_HOME"):
-        return Path(given)
-    from platformdirs import user_cache_path  # only asked where nobody said anything else
+    """Return the folder for downloads and parsed datasets."""
+    if home := os.environ.get("NARY_CACHE_HOME"):
+        return Path(home)
+    from platformdirs import user_cache_path  # rarely needed
 
     return user_cache_path("nary")
 
 
 def folders(name: str) -> tuple[Path, ...]:
-    """The folders in which the files of a dataset may be; the first is the one to put them into."""
+    """Return the folders in which the files of a dataset may be, preferred one first."""
     home = os.environ.get("NARY_DATA_HOME")
     cached = cache_home() / "data" / name
     return (Path(home) / name, cached) if home else (cached,)
 
 
-def place(folder: Path, file: File) -> Path:
-    """Where ``file`` is if the dataset's folder is ``folder``; a neighbor's file is beside it, whatever links say."""
+def path_of(file: File, folder: Path) -> Path:
+    """Return the path of ``file`` in the folder of its dataset; ``..`` is resolved without following links."""
     return Path(os.path.normpath(folder / file.path))
 
 
-def find(entry: Entry) -> Location | None:
-    """The first variant whose files are all in one folder."""
-    for variant in entry.variants:
-        for folder in folders(entry.name):
-            if all(place(folder, file).is_file() for file in variant.files):
-                return Location(entry, variant, folder, _labels(entry))
+def find(info: CatalogEntry) -> Location | None:
+    """Find the first variant whose files are all in one folder."""
+    for variant in info.variants:
+        for folder in folders(info.name):
+            if all(path_of(file, folder).is_file() for file in variant.files):
+                return Location(info, variant, folder, _labels(info))
     return None
 
 
-def locate(entry: Entry, progress: Progress = no_progress) -> Location:
-    """The files of a dataset, downloaded into the cache if need be."""
-    if found := find(entry):
-        return found
+def locate(info: CatalogEntry, progress: Progress = no_progress) -> Location:
+    """Find the files of a dataset; download them into the cache if they are missing."""
+    if location := find(info):
+        return location
     if os.environ.get("NARY_OFFLINE", "") not in ("", "0"):
-        raise DatasetError(f"the files of {entry.name} are not here, and NARY_OFFLINE is set", what_to_do(entry))
-    for variant in entry.variants:
+        raise DatasetError(f"the files of {info.name} are missing, and NARY_OFFLINE is set", _instructions(info))
+    for variant in info.variants:
         if all(file.address for file in variant.files):
-            from nary.data.catalog.download import download  # the network modules are slow to import
+            from nary.data.catalog.download import download  # imports slow network modules
 
-            labels = [entry.labels] if entry.labels and entry.labels.address else []
-            folder = cache_home() / "data" / entry.name
-            download([*variant.files, *labels], folder, what_to_do(entry), progress)
-            return Location(entry, variant, folder, _labels(entry))
-    raise DatasetError(f"the files of {entry.name} are not here, and nobody publishes them", what_to_do(entry))
+            labels = [info.labels] if info.labels and info.labels.address else []
+            folder = cache_home() / "data" / info.name
+            download([*variant.files, *labels], folder, _instructions(info), progress)
+            return Location(info, variant, folder, _labels(info))
+    raise DatasetError(f"the files of {info.name} are missing, and no variant can be downloaded", _instructions(info))
 
 
-def what_to_do(entry: Entry) -> str:
-    """Which files to put where, for each variant, as far as they are missing there."""
-    folder = folders(entry.name)[0]
+def verify(file: File, path: Path, name: str, hint: str) -> str:
+    """Check that ``path`` has the content of ``file`` and return its SHA-256; errors call it ``name``."""
+    try:
+        digest = sha256(path)
+        checks = [("SHA-256", file.sha256, digest)] if file.sha256 else []
+        if file.git_blob:
+            checks.append(("git blob id", file.git_blob, git_blob(path)))
+    except OSError as error:
+        raise DatasetError(f"cannot be read: {error.strerror}", hint, name) from None
+    for kind, expected, actual in checks:
+        if actual != expected:
+            raise DatasetError(f"is damaged or another file: its {kind} is {actual}, expected {expected}", hint, name)
+    return digest
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of the content of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def git_blob(path: Path) -> str:
+    """Return the id of the content of a file in git: the SHA-1 of a header with its size, and the content."""
+    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: digest).hexdigest()
+
+
+def _instructions(info: CatalogEntry) -> str:
+    """List the missing files of each variant, with the paths where they belong."""
+    folder = folders(info.name)[0]
     lines: list[str] = []
-    for variant in entry.variants:
+    for variant in info.variants:
         title = "Or these" if lines else "Put these files there"
         title += f" and the files of {variant.restore_from}" if variant.restore_from else ""
         lines.append(f"{title}:" if variant.complete else f"{title}, for an incomplete dataset:")
-        missing = [file for file in variant.files if not place(folder, file).is_file()]
-        lines += [f"  {place(folder, file)}" + (f"  from {file.address}" if file.address else "") for file in missing]
-    if len(folders(entry.name)) == 1:
-        lines.append(f"Or set NARY_DATA_HOME to a folder that has them in its folder {entry.name}.")
+        missing = [file for file in variant.files if not path_of(file, folder).is_file()]
+        lines += [f"  {path_of(file, folder)}" + (f"  from {file.address}" if file.address else "") for file in missing]
+    if len(folders(info.name)) == 1:
+        lines.append(f"Or set NARY_DATA_HOME to a folder that has them in its folder {info.name}.")
     return "\n".join(lines)
 
 
-def _labels(entry: Entry) -> Path | None:
-    if entry.labels is None:
+def _labels(info: CatalogEntry) -> Path | None:
+    if info.labels is None:
         return None
-    places = (place(folder, entry.labels) for folder in folders(entry.name))
-    return next((path for path in places if path.is_file()), None)
+    paths = (path_of(info.labels, folder) for folder in folders(info.name))
+    return next((path for path in paths if path.is_file()), None)

@@ -1,0 +1,137 @@
+"""Parquet: columns subject, relation, object, qualifiers (lists of attribute and value), and optionally split."""
+
+from collections.abc import Generator, Mapping
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from nary.data.dataset import SPLITS
+from nary.data.files import Source
+from nary.data.io.base import FactColumns, Format, ParsedChunk, Problem
+from nary.errors import DataError
+from nary.facts import Block, FactTable, Vocabulary
+from nary.facts.layout import OBJECT, RELATION, SUBJECT
+from nary.progress import Progress, no_progress
+
+_PAIR = pl.Struct({"attribute": pl.String, "value": pl.String})
+_SCHEMA: dict[str, pl.DataType] = {
+    "subject": pl.String(),
+    "relation": pl.String(),
+    "object": pl.String(),
+    "qualifiers": pl.List(_PAIR),
+}
+_ROWS = 1 << 17
+
+
+class Parquet(Format):
+    """A Parquet file, which must be a plain file: neither compressed as a whole nor standard input."""
+
+    extensions = (".parquet",)
+    output_extension = ".parquet"
+    stores_splits = True
+
+    def read(self, source: Source, first_lines: int | None = None) -> Generator[ParsedChunk, None, None]:
+        """Read the file in slices of rows."""
+        if source.head and (source.compression or str(source.path) == "-"):
+            raise DataError(
+                "contains Parquet, which is only read from a plain file", "Unpack it to a file.", source.name
+            )
+        try:
+            frame = pl.scan_parquet(source.path, glob=False)
+            _check_schema(dict(frame.collect_schema()), source.name)
+            frame = frame if first_lines is None else frame.head(first_lines)
+            for start in range(0, frame.select(pl.len()).collect().item(), _ROWS):
+                yield _parse(frame.slice(start, _ROWS).collect(), start)
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            reason = str(error).splitlines()[0]
+            raise DataError(f"cannot be read as Parquet: {reason}", "Get the file again.", source.name) from None
+
+    def write(
+        self,
+        path: Path,
+        splits: Mapping[str | None, FactTable],
+        vocabulary: Vocabulary,
+        progress: Progress = no_progress,
+    ) -> None:
+        """Write all facts at once."""
+        entities, relations = pl.Series(vocabulary.entities), pl.Series(vocabulary.relations)
+        frames = []
+        for split, table in splits.items():
+            frame = pl.concat([_to_frame(block, entities, relations) for block in table.blocks]).sort("row").drop("row")
+            frames.append(frame if split is None else frame.with_columns(split=pl.lit(split)))
+        try:
+            pl.concat(frames).write_parquet(path)
+        except pl.exceptions.PolarsError as error:
+            raise OSError(str(error)) from None  # the cause is the system, for example a full disk
+
+
+def _check_schema(schema: Mapping[str, pl.DataType], file: str) -> None:
+    if schema != {**_SCHEMA, **({"split": pl.String()} if "split" in schema else {})}:
+        columns = ", ".join(f"{name}: {kind}" for name, kind in schema.items())
+        expected = ", ".join(f"{name}: {kind}" for name, kind in _SCHEMA.items())
+        raise DataError(f"it has the columns {columns}", f"Expected {expected}, and optionally split: String.", file)
+
+
+def _parse(frame: pl.DataFrame, start: int) -> ParsedChunk:
+    """Parse consecutive rows, the first of which is row ``start`` of the file."""
+    problems = _problems(frame, start)
+    valid = np.ones(frame.height, bool)
+    valid[[problem.line - 1 - start for problem in problems]] = False
+    facts = frame.filter(valid)
+    counts = facts["qualifiers"].list.len().to_numpy().astype(np.int64)
+    pairs = facts["qualifiers"].filter(counts > 0).explode()
+    heads = _interleave(facts["relation"], facts["subject"], facts["object"])
+    names = pl.concat([heads, _interleave(pairs.struct.field("attribute"), pairs.struct.field("value"))])
+    splits = facts["split"] if "split" in facts.columns else None
+    return ParsedChunk(frame.height, [FactColumns(np.flatnonzero(valid) + start, counts, names, splits)], problems)
+
+
+def _interleave(*columns: pl.Series) -> pl.Series:
+    """Merge columns [n] into one: the first element of each, then the second of each, and so on."""
+    size = len(columns[0])
+    return pl.concat(columns).gather(np.arange(size * len(columns)).reshape(len(columns), size).T.ravel())
+
+
+def _problems(frame: pl.DataFrame, start: int) -> list[Problem]:
+    """Find the rows that are not facts; of several problems of a row the first is reported."""
+
+    def bad(label: pl.Expr) -> pl.Expr:
+        return label.is_null() | label.is_in(["", "?"]) | label.str.contains("\0", literal=True)
+
+    pair = pl.element().struct
+    checks = {
+        ("bad label", "a label is missing, empty, ? or contains a NUL character"): pl.any_horizontal(
+            bad(pl.col("subject")),
+            bad(pl.col("relation")),
+            bad(pl.col("object")),
+            pl.col("qualifiers").is_null(),
+            pl.col("qualifiers").list.eval(bad(pair.field("attribute")) | bad(pair.field("value"))).list.any(),
+        )
+    }
+    if "split" in frame.columns:
+        unknown = pl.col("split").is_null() | ~pl.col("split").is_in(SPLITS)
+        checks["unknown split", f"the split is none of {', '.join(SPLITS)}"] = unknown
+    problems: dict[int, Problem] = {}
+    for (reason, message), check in checks.items():
+        for row in np.flatnonzero(frame.select(check.fill_null(True)).to_series().to_numpy()).tolist():
+            problems.setdefault(row, Problem(start + row + 1, reason, message))
+    return [problems[row] for row in sorted(problems)]
+
+
+def _to_frame(block: Block, entities: pl.Series, relations: pl.Series) -> pl.DataFrame:
+    if block.qualifiers:
+        attributes, values = relations.gather(block.attributes.ravel()), entities.gather(block.values.ravel())
+        pairs = pl.DataFrame({"attribute": attributes, "value": values}).to_struct()
+        qualifiers = pairs.reshape((len(block), block.qualifiers)).arr.to_list()
+    else:
+        qualifiers = pl.Series([[]], dtype=pl.List(_PAIR)).new_from_index(0, len(block))
+    return pl.DataFrame(
+        {
+            "subject": entities.gather(block.ids[:, SUBJECT]),
+            "relation": relations.gather(block.ids[:, RELATION]),
+            "object": entities.gather(block.ids[:, OBJECT]),
+            "qualifiers": qualifiers,
+            "row": block.rows,
+        }
+    )

@@ -1,0 +1,77 @@
+"""Writing a dataset: to one file with all its splits, or to a folder with one file per split."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from nary.data.dataset import Dataset
+from nary.data.files import COMPRESSED, atomic_path, is_folder
+from nary.data.io.base import Format
+from nary.data.io.formats import FORMATS, format_from_extension, known_extensions
+from nary.errors import OutputError
+from nary.facts import FactTable, Vocabulary
+from nary.progress import Progress, no_progress
+
+
+def write(dataset: Dataset, out: str | Path, *, format: str | None = None, progress: Progress = no_progress) -> None:
+    """Write ``dataset`` to ``out``, atomically.
+
+    A path with an extension is a file with all facts; each names its split, unless there is only train. Any other path
+    is a folder with one file per split, and the labels. The default format is that of the extension, in a folder JSON
+    Lines. Splits without facts are omitted.
+    """
+    out = Path(out)
+    splits = {split: table for split, table in dataset.splits.items() if len(table)}
+    if not splits:
+        raise OutputError(f"{dataset.name} has no facts to write")
+    folder = is_folder(out) or not out.suffix
+    name = format or ("jsonl" if folder else format_from_extension(out))
+    writer = _writable_format(name, out)
+    if folder:
+        _write_folder(splits, dataset.vocabulary, out, writer, progress)
+        return
+    if len(splits) > 1 and not writer.stores_splits:
+        raise OutputError(
+            f"{name} files cannot name the split of a fact, and {dataset.name} has {len(splits)} splits",
+            "Give a folder, which gets one file per split, or write .jsonl or .parquet.",
+        )
+    with atomic_path(out) as temporary:
+        named = {None if set(splits) == {"train"} else split: table for split, table in splits.items()}
+        writer().write(temporary, named, dataset.vocabulary, progress)
+
+
+def _writable_format(name: str | None, out: Path) -> type[Format]:
+    """Return the format called ``name`` if it can be written to ``out``."""
+    if name is None:
+        hint = f"End it in one of {', '.join(known_extensions())}, or name the format (--to)."
+        raise OutputError(f"cannot tell a format from the name {out.name!r}", hint)
+    format = FORMATS.get(name)
+    if format.output_extension is None:
+        writable = [other for other in FORMATS if FORMATS.get(other).output_extension]
+        raise OutputError(f"facts cannot be written as {name}", f"Formats to write: {', '.join(writable)}.")
+    if name == "parquet" and out.suffix in COMPRESSED:
+        raise OutputError(f"Parquet has its own compression, which {out.name!r} contradicts", f"Omit {out.suffix}.")
+    return format
+
+
+def _write_folder(
+    splits: Mapping[str, FactTable], vocabulary: Vocabulary, out: Path, format: type[Format], progress: Progress
+) -> None:
+    with atomic_path(out) as folder:
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise OutputError(f"{out} exists and is not an empty folder", "Choose another name, or remove it first.")
+        folder.mkdir()
+        for split, table in splits.items():
+            path = folder / f"{split}{format.output_extension}"
+            format().write(path, {None: table}, vocabulary, progress)
+        if vocabulary.labels:
+            lines = [_label_line(name, label) for name, label in sorted(vocabulary.labels.items())]
+            (folder / "labels.tsv").write_bytes("".join(lines).encode())
+
+
+def _label_line(name: str, label: str) -> str:
+    for text in (name, label):
+        if any(character in text for character in "\t\n\r"):
+            raise OutputError(
+                f"labels.tsv cannot hold {text!r}: it contains a tab or line end", "Give a file, not a folder."
+            )
+    return f"{name}\t{label}\n"

@@ -1,0 +1,1 @@
+"""Functions that turn a dataset or a table of facts into another one."""

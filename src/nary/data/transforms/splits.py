@@ -1,0 +1,148 @@
+"""Splitting facts into train, valid and test so that train covers every entity and relation.
+
+Facts that must stay together (equal facts, or facts with the same primary triple) form a unit. Units are shuffled; the
+first unit with an entity or relation goes to train, so train contains every name of valid and test. The other units are
+free: they fill test, then valid, and the rest goes to train.
+
+A split has exactly the requested size if units are single facts and enough of them are free. Otherwise it is smaller.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from nary.data.dataset import Dataset
+from nary.data.transforms.duplicates import number_facts, number_triples
+from nary.errors import DatasetError, SettingError
+from nary.facts import FactTable
+from nary.facts.table import Rows
+
+
+def split_facts(
+    table: FactTable,
+    valid_fraction: float = 0.1,
+    test_fraction: float = 0.1,
+    seed: int = 0,
+    *,
+    keep_primary_together: bool = False,
+) -> dict[str, FactTable]:
+    """Split facts into train, valid and test.
+
+    Equal facts stay in one split; with ``keep_primary_together``, so do facts with the same primary triple. Each split
+    keeps the order of its facts.
+    """
+    train, test, valid = _split(table, (test_fraction, valid_fraction), seed, keep_primary_together)
+    return {"train": train, "valid": valid, "test": test}
+
+
+def split_dataset(
+    dataset: Dataset,
+    valid_fraction: float = 0.1,
+    test_fraction: float = 0.1,
+    seed: int = 0,
+    *,
+    keep_primary_together: bool = False,
+) -> Dataset:
+    """Pool all facts of ``dataset`` and split them with :func:`split_facts`; empty splits are omitted."""
+    facts = dataset.facts
+    splits = split_facts(facts, valid_fraction, test_fraction, seed, keep_primary_together=keep_primary_together)
+    sizes = ", ".join(f"{split} {len(table):,}" for split, table in splits.items())
+    note = f"The {len(facts):,} facts are split randomly (seed {seed}): {sizes}."
+    requested = _num_facts(valid_fraction, len(facts)) + _num_facts(test_fraction, len(facts))
+    if len(splits["valid"]) + len(splits["test"]) < requested:
+        note += f" {requested:,} were requested for valid and test; the others are needed in train or stay together."
+    return dataset.with_splits({split: table for split, table in splits.items() if len(table)}, note)
+
+
+def hold_out(table: FactTable, fraction: float, seed: int = 0) -> tuple[FactTable, FactTable]:
+    """Hold out a fraction of the facts, with the guarantees of :func:`split_facts`; return (kept, held out)."""
+    kept, held_out = _split(table, (fraction,), seed, keep_primary_together=False)
+    return kept, held_out
+
+
+def hold_out_valid(dataset: Dataset, fraction: float) -> Dataset:
+    """Hold out a fraction of train, always the same facts, as the valid split of a dataset that has none."""
+    if "valid" in dataset.splits:
+        raise DatasetError(f"{dataset.name} already has a valid split", "Omit valid_fraction.")
+    train, valid = hold_out(dataset.train, fraction)
+    if not len(valid):
+        raise DatasetError(
+            f"no fact of {dataset.name} can be held out as valid",
+            "Each has an element that no other fact of train has. Give a valid split, or omit valid_fraction.",
+        )
+    others = {split: table for split, table in dataset.splits.items() if split != "train"}
+    note = f"{len(valid):,} facts (fraction {fraction}, seed 0) of train are held out as valid."
+    return dataset.with_splits({"train": train, "valid": valid, **others}, note)
+
+
+def _split(
+    table: FactTable, fractions: Sequence[float], seed: int, keep_primary_together: bool
+) -> tuple[FactTable, ...]:
+    """Return the rest, then one table for each of ``fractions``."""
+    _check(table, fractions, seed)
+    numbers = (number_triples if keep_primary_together else number_facts)([table])[0]
+    unit = _shuffle(numbers, seed)
+    sizes = np.bincount(unit)
+    part = np.full(len(sizes), -1)  # of each unit; -1 while it is free
+    part[_covering_units(table, unit)] = 0
+    for i, fraction in enumerate(fractions, 1):
+        _fill(part, i, sizes, _num_facts(fraction, len(table)))
+    part[part < 0] = 0
+    part_of_fact = part[unit]
+    return tuple(table.take(np.flatnonzero(part_of_fact == i)) for i in range(len(fractions) + 1))
+
+
+def _check(table: FactTable, fractions: Sequence[float], seed: int) -> None:
+    if not all(0 <= fraction < 1 for fraction in fractions) or sum(fractions) >= 1:
+        given = " and ".join(str(fraction) for fraction in fractions)
+        raise SettingError(
+            f"cannot set aside {given} of the facts",
+            "Fractions are between 0 and 1, and some facts must remain in train.",
+        )
+    if seed < 0:
+        raise SettingError(f"the seed is {seed}", "A seed is 0 or greater.")
+    if len(table) <= len(fractions):
+        raise SettingError(f"{len(table)} facts are too few to make {len(fractions) + 1} splits", "Give more facts.")
+
+
+def _num_facts(fraction: float, size: int) -> int:
+    """Round a fraction of ``size`` facts, but not to zero."""
+    return max(1, math.floor(fraction * size + 0.5)) if fraction else 0
+
+
+def _shuffle(numbers: Rows, seed: int) -> Rows:
+    """Renumber the units in a random order.
+
+    The order depends only on the seed and the order of the facts: units are sorted by the random word of their first
+    fact, and the raw words of the generator are the same for every version of numpy.
+    """
+    words = np.random.PCG64(seed).random_raw(len(numbers))
+    _, first, unit = np.unique(numbers, return_index=True, return_inverse=True)
+    order = np.argsort(words[first])
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return place[unit]
+
+
+def _covering_units(table: FactTable, unit: Rows) -> Rows:
+    """Return the units that are the first with some entity or relation."""
+    none = len(unit)
+    firsts = []
+    for ids in ([block.entities for block in table.blocks], [block.relations for block in table.blocks]):
+        first = np.full(1 + max(int(block_ids.max()) for block_ids in ids), none)
+        for block, block_ids in zip(table.blocks, ids, strict=True):
+            np.minimum.at(first, block_ids, unit[block.rows][:, None])
+        firsts.append(first[first < none])
+    return np.unique(np.concatenate(firsts))
+
+
+def _fill(part: Rows, number: int, sizes: Rows, remaining: int) -> None:
+    """Assign free units to part ``number``, last first, skipping those larger than what remains to be filled.
+
+    Last first, because units that are free although they come early have only frequent names: mostly small facts.
+    """
+    while len(free := np.flatnonzero((part < 0) & (sizes <= remaining))[::-1]):
+        fitting = free[: np.searchsorted(np.cumsum(sizes[free]), remaining, side="right")]
+        part[fitting] = number
+        remaining -= int(sizes[fitting].sum())
