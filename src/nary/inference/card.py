@@ -1,6 +1,6 @@
-"""The model card: a page in plain Markdown on what a model is, what it learned from, how good it is, how to use it.
+"""The model card: a Markdown page on a model, its training data, its metrics and its use.
 
-It is made from what the model folder holds and from nothing else: no times, no paths, so equal models have equal cards.
+It is made from the contents of the model folder only, without times or paths, so equal models have equal cards.
 """
 
 import unicodedata
@@ -45,7 +45,7 @@ _LIMITS = """\
 - The figures above hold for facts like those they were made with, by the protocol named. Figures made under different
   protocols must not be compared."""
 
-_LICENCE = """\
+_LICENSE = """\
 The license of the data is not known to Nary. The folder holds the facts (`facts/`) and all names (`vocabulary.json`):
 before passing it on, see what the source of the data allows."""
 
@@ -57,7 +57,7 @@ def card(
     recipe: Mapping[str, Any] | None,
     reports: Sequence[Report],
 ) -> str:
-    """The text of the card; ``recipe`` holds the tables of the recipe the model was trained by, if that is known."""
+    """The text of the card; ``recipe`` holds the tables of the training recipe, if known."""
     entry = find(model.name)
     parameters = sum(parameter.numel() for parameter in model.parameters())
     parts = [
@@ -79,7 +79,7 @@ def card(
 
 
 def escaped(text: str) -> str:
-    """``text`` as Markdown that shows it and does nothing else, on one line."""
+    """``text`` with all Markdown escaped, on one line."""
     visible = "".join(" " if unicodedata.category(mark) in ("Cc", "Zl", "Zp") else mark for mark in text)
     return " ".join(visible.split()).translate(_MARKS)
 
@@ -96,15 +96,15 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def _data(dataset: Dataset) -> list[str]:
-    found = statistics(dataset)
-    arities = ", ".join(f"{count:,} of arity {arity}" for arity, count in found.counts["arities"].items())
-    names = [(_name(dataset.vocabulary.label(name)), f"{count:,}") for name, count in found.top_relations[:5]]
+    stats = statistics(dataset)
+    arities = ", ".join(f"{count:,} of arity {arity}" for arity, count in stats.counts["arities"].items())
+    names = [(_name(dataset.vocabulary.label(name)), f"{count:,}") for name, count in stats.top_relations[:5]]
     return [
-        _table(["split", "facts"], [(split, f"{count:,}") for split, count in found.counts["facts"].items()]),
-        f"{found.counts['entities']:,} entities, {found.counts['relations']:,} relations. Facts: {arities}. "
+        _table(["split", "facts"], [(split, f"{count:,}") for split, count in stats.counts["facts"].items()]),
+        f"{stats.counts['entities']:,} entities, {stats.counts['relations']:,} relations. Facts: {arities}. "
         f"Fingerprint of facts and names: `{dataset.fingerprint}`.",
         _table(["most frequent relations", "facts"], names),
-        _LICENCE,
+        _LICENSE,
     ]
 
 
@@ -119,7 +119,7 @@ def _training(settings: Settings, recipe: Mapping[str, Any] | None) -> list[str]
 
 def _metrics(report: Report) -> list[str]:
     rows = [
-        [escaped(group), *(f"{figures[name]:,}" if name == "count" else f"{figures[name]:.3f}" for name in _SHOWN)]
+        [escaped(group), *(_figure(figures, name) for name in _SHOWN)]
         for group, figures in report.metrics.items()
         if "[" not in group  # the parts of a group are in metrics.json
     ]
@@ -128,3 +128,9 @@ def _metrics(report: Report) -> list[str]:
         _table(["missing", *_SHOWN.values()], rows),
         " ".join([report.protocol.describe(), *(escaped(note) for note in report.notes)]),
     ]
+
+
+def _figure(figures: Mapping[str, float], name: str) -> str:
+    if name not in figures:  # an older report may lack a metric
+        return ""
+    return f"{figures[name]:,}" if name == "count" else f"{figures[name]:.3f}"

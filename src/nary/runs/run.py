@@ -18,9 +18,9 @@ from nary.evaluation.report import Report
 from nary.facts import Fact, FactTable, Position, Query, parse_fact, parse_query
 from nary.inference import folder as model_folder
 from nary.inference.card import card
+from nary.inference.folder import load_reports, save_card, save_reports, with_report
 from nary.inference.prediction import Known
 from nary.inference.predictor import Predictor
-from nary.inference.reports import load_reports, save_card, save_reports, with_report
 from nary.inference.results import Completions, Explanation, Neighbors, Plausibility, Prediction, Suggestions
 from nary.models.contract import Kind, Model
 from nary.progress import Progress, no_progress
@@ -94,7 +94,9 @@ class Run:
 
     def predict(self, query: str | Query, k: int = 10, known: Known = "mark") -> Prediction | Completions:
         """The ``k`` best answers to a query such as ``"Marie Curie | award received | ? | point in time: 1911"``."""
-        return self.predictor.predict(_query(query), k, known)
+        asked = _query(query)
+        predict = self.predictor.complete if len(asked.gaps) > 1 else self.predictor.predict
+        return predict(asked, k, known)
 
     def predict_many(self, queries: Sequence[str | Query], k: int = 10, known: Known = "mark") -> list[Prediction]:
         """The ``k`` best answers to each of many queries with one gap, asked together."""
@@ -172,7 +174,7 @@ def load_run(folder: str | Path) -> Run:
     if is_run:
         recipe: Recipe | None = recipe_from(read_toml(recipe_path), str(recipe_path))
     else:
-        with model_folder.reading(inner / model_folder.CONFIG):
+        with model_folder.reading(inner / model_folder.CONFIG_FILE):
             recipe = recipe_from(described.recipe) if described.recipe is not None else None
     return Run(dataset, model, described.settings, recipe, folder if is_run else None, load_reports(inner), inner)
 

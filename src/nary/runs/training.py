@@ -19,7 +19,7 @@ from nary.data.triples import distinct, triples_only
 from nary.errors import NaryError, OutputError, SettingError
 from nary.facts import FactTable
 from nary.inference import folder as model_folder
-from nary.inference.reports import METRICS, load_reports
+from nary.inference.folder import METRICS_FILE, load_reports
 from nary.models.registry import find
 from nary.recipe import Recipe, recipe_from
 from nary.runs.log import RunLog
@@ -123,7 +123,9 @@ def train_run(run: Run, listener: Listener = lambda report: None) -> Trained:
     if not finished:
         raise InterruptedRun(f"stopped after step {done.step}; saved", f"Go on with: nary train --resume {folder}")
     run.model.eval()
-    if done.step == start and (folder / MODEL / METRICS).is_file():  # it was finished: what was evaluated still holds
+    if (
+        done.step == start and (folder / MODEL / METRICS_FILE).is_file()
+    ):  # it was finished: what was evaluated still holds
         run.reports = load_reports(folder / MODEL)
         model_folder.save_weights(folder / MODEL, run.model.to("cpu"))
     else:

@@ -13,7 +13,7 @@ from nary.data.load import with_valid
 from nary.data.splits import split_dataset
 from nary.errors import SettingError
 from nary.evaluation.report import Report
-from nary.inference.reports import load_reports
+from nary.inference.folder import load_reports
 from nary.recipe import Recipe, recipe_from
 from nary.runs.log import training_records
 from nary.runs.results import record_result

@@ -76,7 +76,9 @@ def _answer(predictor: "Predictor", query: str, k: int, known: KnownAnswer, json
     from nary.facts import parse_query
     from nary.inference.results import Completions
 
-    found = predictor.predict(parse_query(query), k, known.value)
+    asked = parse_query(query)
+    predict = predictor.complete if len(asked.gaps) > 1 else predictor.predict
+    found = predict(asked, k, known.value)
     if json:
         print_json(found.as_dict())
         return

@@ -13,7 +13,7 @@ from nary.config import validated, with_overrides
 from nary.errors import DataError, SettingError
 from nary.evaluation.metrics import Metrics
 from nary.evaluation.protocol import Protocol
-from nary.inference.reports import METRICS
+from nary.inference.folder import METRICS_FILE
 from nary.recipe import Recipe, recipe_from
 from nary.runs import load_run
 from nary.runs.log import training_records
@@ -60,7 +60,7 @@ def read_runs(paths: Sequence[Path], split: str, overrides: Mapping[str, Any]) -
 
     They are called by their paths, without the folders that all of these begin with.
     """
-    paths = [path.parent if path.name == METRICS else path for path in paths]
+    paths = [path.parent if path.name == METRICS_FILE else path for path in paths]
     found = [(_result if path.is_file() else _run)(path, split, overrides) for path in paths]
     common = os.path.commonpath([path.absolute().parent for path in paths])
     names = [path.absolute().relative_to(common).as_posix() for path in paths]
