@@ -23,7 +23,7 @@ from common import peak_bytes, seconds
 
 from nary.data.dataset import Dataset
 from nary.data.load import load
-from nary.evaluation.known import KnownAnswers
+from nary.evaluation.known_answers import KnownAnswers
 from nary.evaluation.protocol import Protocol
 from nary.evaluation.ranks import rank
 from nary.facts import FactTable

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from nary.data.dataset import Dataset
 from nary.data.load import load
-from nary.evaluation.known import KnownAnswers
+from nary.evaluation.known_answers import KnownAnswers
 from nary.evaluation.protocol import Protocol
 from nary.evaluation.ranks import rank
 from nary.facts import FactTable

@@ -19,7 +19,7 @@ from training import forward_flops
 from nary.data.load import load
 from nary.evaluation.evaluate import evaluate
 from nary.evaluation.protocol import Protocol
-from nary.evaluation.queries import ask
+from nary.evaluation.queries import mask_table
 from nary.facts import FactTable, Role
 
 
@@ -29,12 +29,12 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     settings = settings_of(options)
     model = own_model(data, settings).eval()
     test = data.test
-    asked, _ = ask(test, frozenset(Role))
+    asked, _ = mask_table(test, frozenset(Role))
     queries = sum(len(part) for part in asked)
     flops = 0.0
     for part in asked:
         columns = len(data.vocabulary.entities if part.kind == "entity" else data.vocabulary.relations)
-        flops += (int(part.questions.max()) + 1) * forward_flops(part.ids.shape[1], columns, settings)
+        flops += (int(part.number_queries().max()) + 1) * forward_flops(part.ids.shape[1], columns, settings)
 
     def own() -> None:
         evaluate(model, data, "test", Protocol())

@@ -70,16 +70,15 @@ def errors(run: Run, test: Sequence[Fact], random: np.random.Generator) -> dict[
 
 def calibration(run: Run, test: Sequence[Fact]) -> dict[str, float]:
     """How sure the best answers are in relation to how often they are the element of the fact."""
-    asker = run.predictor.asker
-    questions = [asker.question(fact, position) for fact in test for position in fact.elements()]
+    context = run.predictor.context
+    queries = [context.encode(fact, position) for fact in test for position in fact.elements()]
     sure: dict[str, list[float]] = {"plain": [], "calibrated": []}
     right = []
-    for scored in asker.ask(questions):
+    for scored in context.score(queries):
         for kind, logs in (("plain", scored.scores.log_softmax(-1)), ("calibrated", scored.log_probabilities)):
-            sure[kind] += logs.max(-1).values.exp().tolist()
-        best = scored.scores.argmax(-1).tolist()
-        asked = [questions[place] for place in scored.places]
-        right += [question.ids[question.column] == one for question, one in zip(asked, best, strict=True)]
+            sure[kind] += logs.max(-1).values.exp()[scored.rows].tolist()
+        best = scored.scores.argmax(-1)[scored.rows].tolist()
+        right += [queries[place].answer == one for place, one in zip(scored.places, best, strict=True)]
     found = {kind: _distance(np.array(values), np.array(right)) for kind, values in sure.items()}
     return {"queries": len(right), **found}
 
@@ -119,13 +118,13 @@ def complete(run: Run, test: Sequence[Fact], random: np.random.Generator) -> dic
 
 def pairs_apart(run: Run, query: Query) -> list[str]:
     """The most probable facts if the answer to one gap told nothing about the other."""
-    asker = run.predictor.asker
+    context = run.predictor.context
     candidates: list[list[tuple[float, Position, str]]] = []
     for gap in query.gaps:
-        question = asker.question(query, gap)
-        (scored,) = asker.ask([question])
+        encoded = context.encode(query, gap)
+        (scored,) = context.score([encoded])
         best = scored.log_probabilities[0].topk(min(100, scored.scores.shape[1]))
-        names = asker.candidates(question.kind)
+        names = context.candidates(encoded.kind)
         candidates.append(
             [(v, gap, names[i]) for v, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)]
         )

@@ -1,12 +1,15 @@
 """Metrics of the five facts, worked by hand."""
 
+import numpy as np
 import pytest
 from evaluation.toys import five_facts
 
-from nary.evaluation.known import KnownAnswers
-from nary.evaluation.metrics import measure, warnings
+from nary.errors import SettingError
+from nary.evaluation.known_answers import KnownAnswers
+from nary.evaluation.metrics import METRICS, measure, register_metric, warnings
 from nary.evaluation.protocol import Protocol, Ties
 from nary.evaluation.ranks import Ranks, rank
+from nary.evaluation.report import Report
 
 
 def five_ranks(ties: Ties = "mean") -> Ranks:
@@ -82,3 +85,27 @@ def test_a_gap_between_the_best_and_the_worst_order_of_ties_is_told() -> None:
     )
     assert warnings({"entity": {"mrr": 0.5, "optimistic": 0.505, "pessimistic": 0.496}}) == []
     assert warnings({}) == []
+
+
+def test_a_registered_metric_is_in_every_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(METRICS, "_registered", dict(METRICS._registered))
+    register_metric("median")(lambda ranks: float(np.median(ranks)))
+    results = measure(five_ranks())
+    assert results["entity"]["median"] == (4 + 5.5) / 2  # ranks 3, 3, 4, 5.5, 5.5, 5.5
+    report = Report("five", "test", Protocol(), results)
+    assert report.columns[-3:] == ["median", "optimistic", "pessimistic"]
+    assert "Median" in report.table()
+    with pytest.raises(SettingError, match="a metric named 'mrr' exists already"):
+        register_metric("mrr")(len)
+
+
+def test_a_metric_that_a_stored_report_lacks_is_absent() -> None:
+    report = Report(
+        "five", "test", Protocol(), {"entity": {"mrr": 0.5, "gone": 1.0}, "value": {"mrr": 0.25, "mr": 4.0}}
+    )
+    assert report.columns == ["mrr", "mr", "gone"]
+    assert [line.split() for line in report.table().splitlines()[2:4]] == [
+        ["entity", "0.500", "1.000"],
+        ["value", "0.250", "4.000"],
+    ]
+    assert report.csv().splitlines()[1] == "five,test,entity,0.5,,1.0"

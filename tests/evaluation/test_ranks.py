@@ -25,11 +25,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nary.errors import SettingError
-from nary.evaluation.known import KnownAnswers
+from nary.evaluation.known_answers import KnownAnswers
 from nary.evaluation.protocol import FilterRule, Protocol
 from nary.evaluation.queries import subjects_and_objects
 from nary.evaluation.ranks import ROLES, Ranks, rank
-from nary.evaluation.scoring import ScoreError
+from nary.evaluation.scorer import ScoreError
 from nary.facts import Fact, FactTable, Vocabulary
 from nary.facts.layout import position_at
 from nary.models.contract import Model

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nary.errors import DataError
 from nary.facts import Fact, FactTable, Vocabulary
-from nary.facts.table import number_rows
+from nary.facts.table import decode_fact, number_rows
 
 VOCABULARY = Vocabulary.of(["a", "b", "c", "d"], ["r", "s", "t"])  # ids 0..3 and 0..2
 FACTS = [
@@ -148,3 +148,14 @@ def test_equal_rows_get_equal_numbers(arrays: list[list[tuple[int, int]]]) -> No
     rows = [row for rows in arrays for row in rows]
     numbers = [int(number) for own in numbered for number in own]
     assert len(set(zip(rows, numbers, strict=True))) == len(set(rows)) == len(set(numbers))
+
+
+@given(fact_lists)
+def test_a_row_decodes_to_its_fact(facts: list[Fact]) -> None:
+    for block in table_of(facts).blocks:
+        for ids, row in zip(block.ids.tolist(), block.rows.tolist(), strict=True):
+            assert decode_fact(ids, VOCABULARY) == facts[row]
+
+
+def test_a_row_with_its_qualifiers_in_any_order() -> None:
+    assert decode_fact([0, 1, 0, 2, 1, 3, 2], VOCABULARY) == FACTS[0]

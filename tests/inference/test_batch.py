@@ -11,11 +11,11 @@ import pytest
 from inference.memory import remembering
 from runs.small import dataset_of
 
-from nary.errors import DataError, FactError, NaryError, OutputError
-from nary.facts import GAP, Fact, Query
+from nary.errors import DataError, FactError, OutputError
+from nary.facts import Fact
+from nary.facts.json import parse_line
 from nary.inference import batch
 from nary.inference.batch import Job, predict_file
-from nary.inference.lines import query_on
 
 FACTS = [
     Fact("Ada", "likes", "Ben"),
@@ -66,8 +66,9 @@ def test_a_line_a_query_in_their_order(job: Job) -> None:
     assert (done.written, done.before, done.errors, done.total) == (ANSWERED, 0, 0, ANSWERED)
     assert seen == [(0, 5), (2, 5), (4, 5), (5, 5)]
     found = _read(job.out)
-    queries = [query_on(line) for line in QUERIES if line]
-    assert found == [PREDICTOR.predict(query, 2).as_dict() for query in queries]
+    queries = [parse_line(line) for line in QUERIES if line]
+    expected = [(PREDICTOR.complete if len(query.gaps) > 1 else PREDICTOR.predict)(query, 2) for query in queries]
+    assert found == [one.as_dict() for one in expected]
     assert [one["query"] for one in found[1:4]] == [
         "Dee | likes | Ada | since: ?",
         "? | likes | ?",
@@ -156,42 +157,3 @@ def test_no_queries(job: Job) -> None:
     job.queries.write_text("\n\n")
     assert predict_file(PREDICTOR, job).total == 0
     assert job.out.read_text() == ""
-
-
-@pytest.mark.parametrize(
-    ("line", "query"),
-    [
-        ('{"subject": "?", "relation": "r", "object": "o"}', Query(GAP, "r", "o")),
-        (
-            '{"subject": "s", "relation": "r", "object": "o", "qualifiers": [["?", "?"]]}',
-            Query("s", "r", "o", [(GAP, GAP)]),
-        ),
-        ("s | r | ? | a: v", Query("s", "r", GAP, [("a", "v")])),
-        (' {"object": "?", "relation": "r", "subject": "s"}', Query("s", "r", GAP)),
-    ],
-)
-def test_a_query_on_a_line(line: str, query: Query) -> None:
-    assert query_on(line) == query
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ('{"subject": "?"}', "no 'relation'"),
-        ('{"subject": "s", "relation": "r", "object": "o"}', "no gap"),
-        ('{"subject": "?", "relation": "r", "object": "o", "qualifier": []}', "unknown key 'qualifier'"),
-        ('{"subject": "?", "relation": "r", "object": "o", "qualifiers": {}}', "no list of"),
-        ('{"subject": "?", "relation": "r", "object": "o", "qualifiers": [["a"]]}', "no list of"),
-        ('{"subject": "?", "relation": "r", "object": ["o"]}', "a label is a string"),
-        ('{"subject": "?", "relation": "r", "object": null}', "a label is a string"),
-        ('{"subject": "?", "subject": "s", "relation": "r", "object": "o"}', "occurs twice"),
-        ('{"subject": "?", "relation": "", "object": "o"}', "empty"),
-        ("{" * 100_000, "not JSON"),
-        ("s | r | o", "no gap"),
-        ("[]", "1 of the three parts"),
-    ],
-)
-def test_what_is_no_query(line: str, message: str) -> None:
-    with pytest.raises(NaryError, match=message) as caught:
-        query_on(line)
-    assert caught.value.exit_code == 2

@@ -7,12 +7,12 @@ from inference.memory import remembering
 from runs.small import dataset_of, small_data, small_run
 
 from nary.errors import FactError
+from nary.evaluation.queries import make_batch
 from nary.facts import Fact, Position, Query, Role
 from nary.facts.graph import edge_matrix
-from nary.inference import supporting
+from nary.inference import neighbors
 from nary.inference.folder import sizes_of
 from nary.inference.predictor import Predictor
-from nary.inference.questions import batch_of
 from nary.models.frequency import Frequency, FrequencySettings
 from nary.runs import Run
 
@@ -93,11 +93,11 @@ def test_leaving_out_a_qualifier_is_asking_without_it(gran: Run, fact: Fact) -> 
 
 def test_supporting_facts_are_the_nearest_questions_for_the_role(gran: Run, fact: Fact) -> None:
     found = gran.explain(fact, "object")
-    asker = gran.predictor.asker
+    context = gran.predictor.context
     known = [one for one in gran.dataset.train.facts(gran.dataset.vocabulary) if one != fact]
-    questions = [asker.question(one, OBJECT) for one in [fact, *known]]
+    queries = [context.encode(one, OBJECT) for one in [fact, *known]]
     with torch.inference_mode():
-        vectors = torch.cat([gran.model.encode(batch_of([question])) for question in questions])
+        vectors = torch.cat([gran.model.encode(make_batch([query])) for query in queries])
     cosines = torch.nn.functional.cosine_similarity(vectors[:1], vectors[1:], dim=-1)
     nearest = dict(zip(map(str, known), cosines.tolist(), strict=True))
     similarities = [one.similarity for one in found.supporting]
@@ -117,20 +117,25 @@ def test_a_fact_does_not_support_itself(gran: Run) -> None:
 def test_when_many_share_something_those_that_share_most_are_compared(
     gran: Run, fact: Fact, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supporting, "_COMPARED", 3)
+    monkeypatch.setattr(neighbors, "_COMPARED", 3)
     found = gran.explain(fact, "object")
     assert len(found.supporting) == 3
     assert any("among the 3 (of" in note for note in found.notes)
-    alike, total = supporting._alike(gran.predictor.asker, gran.predictor.asker.question(fact, OBJECT))
-    assert len(alike) == 3 < total
+    context = gran.predictor.context
+    related, total = neighbors._related_queries(context, context.encode(fact, OBJECT))
+    assert len(related) == 3 < total
 
 
 def test_what_a_question_shares_is_counted() -> None:
-    asker = remembering(DATA).asker
+    context = remembering(DATA).context
     block = DATA.train.blocks[1]  # Ada Ben 1900; Ada Cy 1910; Dee Ben 1900
-    assert supporting._shared(block, 2, asker.question(TRAIN[0], OBJECT)).tolist() == [0, 3, 3]  # 0: the fact itself
-    assert supporting._shared(block, 4, asker.question(TRAIN[0], Position(Role.VALUE, 1))).tolist() == [0, 3, 3]
-    assert supporting._shared(block, 2, asker.question(TRAIN[3], OBJECT)).tolist() == [2, 2, 1]
+    assert neighbors._count_shared(block, 2, context.encode(TRAIN[0], OBJECT)).tolist() == [
+        0,
+        3,
+        3,
+    ]  # 0: the fact itself
+    assert neighbors._count_shared(block, 4, context.encode(TRAIN[0], Position(Role.VALUE, 1))).tolist() == [0, 3, 3]
+    assert neighbors._count_shared(block, 2, context.encode(TRAIN[3], OBJECT)).tolist() == [2, 2, 1]
 
 
 def test_attention_goes_along_edges(gran: Run, fact: Fact) -> None:
@@ -140,9 +145,9 @@ def test_attention_goes_along_edges(gran: Run, fact: Fact) -> None:
     pairs = {(columns[one.source], columns[one.target]): one for one in found}
     assert set(pairs) == set(zip(*np.nonzero(types), strict=True))
     assert all(one.type == types[pair] and 0 <= one.weight <= 1 for pair, one in pairs.items())
-    asker = gran.predictor.asker
+    context = gran.predictor.context
     with torch.inference_mode():
-        weights = gran.model.attention(batch_of([asker.question(fact, OBJECT)]))
+        weights = gran.model.attention(make_batch([context.encode(fact, OBJECT)]))
     assert weights is not None
     assert pairs[2, 0].weight == pytest.approx(float(weights[0, :, 2, 0].mean()), abs=1e-6)  # looks in both layers
     assert pairs[0, 2].weight == pytest.approx(float(weights[0, 0, 0, 2]), abs=1e-6)  # looks in the first only

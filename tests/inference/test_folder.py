@@ -17,6 +17,7 @@ from nary.facts.storage import save_table_parquet
 from nary.facts.table import Block, FactTable
 from nary.inference.folder import ModelFolderError
 from nary.models.batch import Batch, Group
+from nary.models.gran.model import Gran
 from nary.runs import Run, load_run, resume_run, train_run
 
 
@@ -269,13 +270,44 @@ def test_training_keeps_what_it_validated_at_the_end(tmp_path: Path) -> None:
     [
         [{"split": "test"}],
         [{"dataset": "a", "split": "b", "protocol": {"filter": "some"}, "metrics": {}, "notes": []}],
-        [{"dataset": "a", "split": "b", "protocol": {}, "metrics": {"entity": {"mrr": 1}}, "notes": []}],
         [{"dataset": "a", "split": "b", "protocol": {}, "metrics": {"entity": {"mrr": "high"}}, "notes": []}],
     ],
 )
 def test_metrics_that_are_not_right(saved: Path, content: object) -> None:
     (saved / "metrics.json").write_bytes(orjson.dumps(content))
     assert refused(saved).file == str(saved / "metrics.json")
+
+
+def test_a_metric_that_an_older_report_lacks_is_absent(saved: Path) -> None:
+    run = load_run(saved)
+    run.keep(run.evaluate())
+    content = orjson.loads((saved / "metrics.json").read_bytes())
+    for figures in content[0]["metrics"].values():
+        del figures["hits@5"]
+    del content[0]["metrics"]["entity"]["mr"]
+    (saved / "metrics.json").write_bytes(orjson.dumps(content))
+    (report,) = load_run(saved).reports
+    assert "Hits@5" not in report.table()
+    assert (
+        report.table().splitlines()[1].split() == run.reports[0].table().replace("Hits@5", "").splitlines()[1].split()
+    )
+    assert len(report.table().splitlines()[2].split()) == len(report.table().splitlines()[3].split()) - 1
+    load_run(saved).keep(report)
+    assert report.csv()
+    assert report.latex()
+
+
+@pytest.mark.parametrize("error", [TypeError, LookupError, ZeroDivisionError])
+def test_a_bug_in_a_model_looks_like_one(saved: Path, error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise error("a bug")
+
+    for method in ("__init__", "load_state_dict"):
+        with monkeypatch.context() as patched:
+            patched.setattr(Gran, method, broken)
+            with pytest.raises(error, match="a bug"):
+                load_run(saved)
+    load_run(saved)
 
 
 @pytest.mark.parametrize("open", [load_run, resume_run])

@@ -9,7 +9,7 @@ import torch
 from runs.small import dataset_of, small_data, small_run
 
 from nary.errors import DataError, FactError, SettingError
-from nary.evaluation.scoring import ScoreError
+from nary.evaluation.scorer import ScoreError
 from nary.facts import GAP, Fact, Query, Role
 from nary.inference.folder import sizes_of
 from nary.inference.predictor import Predictor
@@ -86,8 +86,11 @@ def test_a_gap_among_qualifiers_marks_what_is_known(predictor: Predictor) -> Non
 def test_mistakes(predictor: Predictor) -> None:
     with pytest.raises(FactError, match="has 2 gaps"):
         predictor.predict_many([Query("Ada", "likes", GAP), Query(GAP, "likes", GAP)])
-    with pytest.raises(SettingError, match="frequency cannot answer when several elements are missing"):
+    with pytest.raises(FactError, match="has 2 gaps") as caught:
         predictor.predict(Query(GAP, "likes", GAP))
+    assert "use complete" in str(caught.value.hint)
+    with pytest.raises(SettingError, match="frequency cannot answer when several elements are missing"):
+        predictor.complete(Query(GAP, "likes", GAP))
     with pytest.raises(SettingError, match="'mask'"):
         predictor.predict(Query("Ada", "likes", GAP), known="mask")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="unknown entity 'Adda'") as caught:

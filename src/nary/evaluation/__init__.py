@@ -1,1 +1,1 @@
-"""Ranking: how high a model puts the right answer among all candidates, and what that says."""
+"""Evaluation by ranking: how high a model ranks the right answer among all candidates."""

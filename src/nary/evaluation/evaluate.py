@@ -1,7 +1,7 @@
-"""Evaluation from beginning to end: a model and a dataset in, a report and the ranks behind it out."""
+"""Evaluate a model on a split: rank every query, compute the metrics, write the report."""
 
 from nary.data.dataset import Dataset
-from nary.evaluation.known import KnownAnswers
+from nary.evaluation.known_answers import KnownAnswers
 from nary.evaluation.metrics import measure, warnings
 from nary.evaluation.protocol import Protocol
 from nary.evaluation.queries import Candidates, subjects_and_objects
@@ -21,9 +21,9 @@ def evaluate(
     progress: Progress = no_progress,
     table: FactTable | None = None,
 ) -> tuple[Report, Ranks]:
-    """Rank every element of every fact of a split by ``protocol``, the published rules if none is given.
+    """Rank every element of every fact of a split under ``protocol``, by default the published rules.
 
-    ``table`` holds facts to rank instead of those of the split, encoded with the vocabulary of the dataset.
+    ``table`` holds other facts to rank, encoded with the vocabulary of the dataset.
     """
     protocol = protocol or Protocol()
     facts = dataset[split] if table is None else table

@@ -1,18 +1,19 @@
-"""Metrics: groups are conditions on queries, measures are functions of ranks, and the metrics are their product."""
+"""Metrics: functions of ranks, computed for groups of queries."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from nary.evaluation.protocol import Ties
 from nary.evaluation.ranks import ROLES, Ranks
 from nary.facts import Role
+from nary.registry import Registry
 
 Metrics = Mapping[str, Mapping[str, float]]
-"""Group -> measure -> figure."""
-
-_Chosen = npt.NDArray[np.bool_]
-_Values = npt.NDArray[np.float64]
+"""Group -> metric -> value."""
+RankArray = npt.NDArray[np.float64]
+_Mask = npt.NDArray[np.bool_]
 
 GROUPS: dict[str, tuple[Role, ...]] = {
     "entity": (Role.SUBJECT, Role.OBJECT, Role.VALUE),
@@ -22,47 +23,76 @@ GROUPS: dict[str, tuple[Role, ...]] = {
     "primary": (Role.RELATION,),
     "attribute": (Role.ATTRIBUTE,),
 }
-"""Queries by the role they ask for; ``primary`` is the relation of the triple, ``relation`` attributes too."""
+"""Queries by masked role; ``primary`` is the relation of the primary triple, ``relation`` includes attributes."""
 
 
-def _hits(k: int) -> Callable[[_Values], float]:
+Metric = Callable[[RankArray], float]
+"""A metric: a function of the ranks [q] of some queries."""
+
+METRICS: Registry[Metric] = Registry(
+    "metric",
+    {
+        "mrr": "nary.evaluation.metrics:mean_reciprocal_rank",
+        **{f"hits@{k}": f"nary.evaluation.metrics:hits_at_{k}" for k in (1, 3, 5, 10)},
+        "mr": "nary.evaluation.metrics:mean_rank",
+        "count": "nary.evaluation.metrics:num_queries",
+    },
+)
+"""Every metric by name. Each query has the same weight."""
+
+register_metric = METRICS.register
+"""A decorator: ``@register_metric("median")`` adds a function of ranks to every report."""
+
+TIE_BOUNDS: tuple[Ties, ...] = ("optimistic", "pessimistic")
+"""Reported with the metrics: the MRR if every tie goes for the answer, and if every tie goes against it."""
+
+
+def mean_reciprocal_rank(ranks: RankArray) -> float:
+    """The mean of 1 / rank."""
+    return float((1 / ranks).mean())
+
+
+def mean_rank(ranks: RankArray) -> float:
+    """The mean of the ranks."""
+    return float(ranks.mean())
+
+
+def num_queries(ranks: RankArray) -> int:
+    """The number of queries."""
+    return len(ranks)
+
+
+def _hits_at(k: int) -> Metric:
+    """The share of ranks up to ``k``."""
     return lambda ranks: float((ranks <= k).mean())
 
 
-MEASURES: dict[str, Callable[[_Values], float]] = {
-    "mrr": lambda ranks: float((1 / ranks).mean()),
-    **{f"hits@{k}": _hits(k) for k in (1, 3, 5, 10)},
-    "mr": lambda ranks: float(ranks.mean()),
-    "count": len,
-}
-"""Every query weighs the same."""
+hits_at_1, hits_at_3, hits_at_5, hits_at_10 = map(_hits_at, (1, 3, 5, 10))
 
 _LARGEST_GAP = 0.01
 
 
 def measure(ranks: Ranks, *, by_arity: bool = False, relations: Sequence[str] | None = None) -> Metrics:
-    """All measures for all groups that have queries.
+    """All metrics for all groups that have queries.
 
-    ``by_arity`` adds a group for each arity; ``relations``, the names of all relations, one for each relation. With the
-    measures come the MRRs for the best and for the worst order of candidates with the same score.
+    ``by_arity`` adds a group for each arity; ``relations``, the names of all relations, a group for each relation.
     """
-    scales = {"mrr": ranks.rank(), "optimistic": ranks.rank("optimistic"), "pessimistic": ranks.rank("pessimistic")}
-    found = {}
+    metrics: dict[str, Metric] = {name: METRICS.get(name) for name in METRICS}
+    values, bounds = ranks.rank(), {ties: ranks.rank(ties) for ties in TIE_BOUNDS}
     parts = list(_parts(ranks, by_arity, relations))
+    results = {}
     for group, roles in GROUPS.items():
-        asked = np.isin(ranks.role, [ROLES.index(role) for role in roles])
-        for part, chosen in parts:
-            own = asked & chosen
-            if own.any():
-                figures = {name: measured(scales["mrr"][own]) for name, measured in MEASURES.items()}
-                for name in ("optimistic", "pessimistic"):
-                    figures[name] = MEASURES["mrr"](scales[name][own])
-                found[group + part] = figures
-    return found
+        in_group = np.isin(ranks.role, [ROLES.index(role) for role in roles])
+        for part, in_part in parts:
+            if (chosen := in_group & in_part).any():
+                figures = {name: metric(values[chosen]) for name, metric in metrics.items()}
+                figures |= {ties: mean_reciprocal_rank(bound[chosen]) for ties, bound in bounds.items()}
+                results[group + part] = figures
+    return results
 
 
-def _parts(ranks: Ranks, by_arity: bool, relations: Sequence[str] | None) -> Iterator[tuple[str, _Chosen]]:
-    """The parts that each group is divided into, by what is added to its name."""
+def _parts(ranks: Ranks, by_arity: bool, relations: Sequence[str] | None) -> Iterator[tuple[str, _Mask]]:
+    """The parts of each group: the suffix of its name and which queries belong to it [q]."""
     yield "", np.ones(len(ranks), bool)
     yield "[arity=2]", ranks.arity == 2
     yield "[arity>2]", ranks.arity > 2
@@ -75,7 +105,7 @@ def _parts(ranks: Ranks, by_arity: bool, relations: Sequence[str] | None) -> Ite
 
 
 def warnings(metrics: Metrics) -> list[str]:
-    """What the metrics themselves say against being trusted."""
+    """Reasons in the metrics themselves not to trust them."""
     gaps = {group: figures["optimistic"] - figures["pessimistic"] for group, figures in metrics.items()}
     group = max(gaps, key=lambda group: gaps[group], default="")
     if not gaps or gaps[group] <= _LARGEST_GAP:

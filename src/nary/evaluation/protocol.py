@@ -1,4 +1,4 @@
-"""The protocol: everything about a ranking that changes its figures. It is part of every result."""
+"""The evaluation protocol: every setting that changes metrics. It is part of every report."""
 
 from typing import Any, Literal
 
@@ -38,15 +38,15 @@ class Protocol(Settings):
 
     @property
     def asks_entities(self) -> bool:
-        """Whether entities are among what is asked for."""
+        """Whether the protocol ranks entities."""
         return not self.positions or not {"subject", "object", "value"}.isdisjoint(self.positions)
 
     def describe(self) -> str:
-        """One line to stand under a table."""
+        """One line of text, to print below a table."""
         splits = f" ({', '.join(self.filter_splits)})" if self.filter != "none" else ""
         parts = [f"filter {self.filter}{splits}", f"ties {self.ties}", f"candidates {self.candidates}"]
         return f"Protocol: {'; '.join(parts)}; positions {', '.join(self.positions) or 'all'}."
 
     def as_dict(self) -> dict[str, Any]:
-        """What changes figures, for JSON."""
+        """The settings that change metrics, for JSON."""
         return self.model_dump(exclude={"memory"})

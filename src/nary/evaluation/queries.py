@@ -1,88 +1,176 @@
-"""The queries of a ranking: which elements of which facts are asked for."""
+"""Encoded queries: id rows in which one element is masked, one at a time or a block of facts at once."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
-from nary.errors import SettingError
+from nary.errors import FactError, SettingError
 from nary.evaluation.protocol import Protocol
-from nary.facts import FactTable, Role
-from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, SUBJECT, position_at
+from nary.facts import GAP, Block, Fact, FactTable, Position, Query, Role, Vocabulary, layout
+from nary.facts.layout import OBJECT, SUBJECT
 from nary.facts.table import Ids, Rows, number_rows
+from nary.models.batch import Batch, Group
 from nary.models.contract import Kind, Model
 
 Candidates = npt.NDArray[np.bool_]
 """Which entities are candidates for subjects and objects [E]."""
 
 
-@dataclass(frozen=True, eq=False)
-class Queries:
-    """Facts of one arity, ``ids`` [n, 2m+3] at places ``rows`` [n], all asked for the same column.
+@dataclass(frozen=True)
+class EncodedQuery:
+    """The ids of a fact [2m+3], its masked column, and further columns that are hidden: neither known nor asked for."""
 
-    Queries that differ in nothing but the answer are the same question; a model is asked each question once.
+    ids: tuple[int, ...]
+    column: int
+    hidden: frozenset[int] = frozenset()
+
+    @property
+    def num_qualifiers(self) -> int:
+        """The number of qualifiers, ``m``."""
+        return layout.num_qualifiers(len(self.ids))
+
+    @property
+    def position(self) -> Position:
+        """The masked position."""
+        return layout.position_at(self.column, self.num_qualifiers)
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the candidates."""
+        return "entity" if layout.is_entity_column(self.column, self.num_qualifiers) else "relation"
+
+    @property
+    def answer(self) -> int:
+        """The id in the masked column; 0 if it was a gap."""
+        return self.ids[self.column]
+
+    def fill(self, id: int) -> tuple[int, ...]:
+        """The ids with ``id`` in the masked column."""
+        return (*self.ids[: self.column], id, *self.ids[self.column + 1 :])
+
+    def hide(self, column: int) -> "EncodedQuery":
+        """The same query with one more hidden column."""
+        return EncodedQuery(self.ids, self.column, self.hidden | {column})
+
+    def drop_qualifier(self, attribute: int) -> "EncodedQuery":
+        """The same query without the qualifier whose attribute is in that column; the masked column must stay."""
+        dropped = (attribute, layout.partner_column(attribute, self.num_qualifiers))
+        kept = [column for column in range(len(self.ids)) if column not in dropped]
+        hidden = frozenset(kept.index(column) for column in self.hidden if column in kept)
+        return EncodedQuery(tuple(self.ids[column] for column in kept), kept.index(self.column), hidden)
+
+
+def encode_query(statement: Fact | Query, position: Position, vocabulary: Vocabulary) -> EncodedQuery:
+    """Encode the query for the element at ``position``; other gaps are hidden.
+
+    Names must be those of the vocabulary.
     """
+    elements = statement.elements()
+    if position not in elements:
+        raise FactError(f"{statement} has no {position}", f"It has: {', '.join(map(str, elements))}")
+    ids = (
+        0 if element is GAP else (vocabulary.entity if at.role.is_entity else vocabulary.relation)(str(element))
+        for at, element in elements.items()
+    )
+    column = layout.column_of(position, len(statement.qualifiers))
+    gaps = frozenset(place for place, element in enumerate(elements.values()) if element is GAP)
+    return EncodedQuery(tuple(ids), column, gaps - {column})
 
-    ids: Ids
-    rows: Rows
+
+def make_batch(queries: Sequence[EncodedQuery]) -> Batch:
+    """Queries as tensors; queries of the same arity must be next to each other."""
+    groups = []
+    for _, same_arity in groupby(queries, key=lambda query: len(query.ids)):
+        members = list(same_arity)
+        ids = torch.tensor([query.ids for query in members])
+        hidden = None
+        if any(query.hidden for query in members):
+            hidden = torch.zeros(ids.shape, dtype=torch.bool)
+            for row, query in enumerate(members):
+                hidden[row, list(query.hidden)] = True
+        groups.append(Group(ids, torch.tensor([query.column for query in members]), hidden))
+    return Batch(groups)
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedBlock:
+    """A query for every fact of a block: all with the same column masked."""
+
+    block: Block
     column: int
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.block)
+
+    @property
+    def ids(self) -> Ids:
+        """The ids of the facts [n, 2m+3], answers included."""
+        return self.block.ids
+
+    @property
+    def answers(self) -> Rows:
+        """The masked ids [n]."""
+        return self.ids[:, self.column].astype(np.int64)
 
     @property
     def role(self) -> Role:
         """The role of the masked element."""
-        return position_at(self.column, (self.ids.shape[1] - FIRST_ATTRIBUTE) // 2).role
+        return layout.position_at(self.column, self.block.qualifiers).role
 
     @property
     def kind(self) -> Kind:
-        """What the answers are."""
+        """The kind of the candidates."""
         return "entity" if self.role.is_entity else "relation"
 
-    def limit(self, candidates: Candidates | None) -> Candidates | None:
-        """What of ``candidates`` holds for these queries: it is for subjects and objects alone."""
+    def restrict(self, candidates: Candidates | None) -> Candidates | None:
+        """``candidates`` if they apply to these queries: they are for subjects and objects only."""
         return candidates if self.role in (Role.SUBJECT, Role.OBJECT) else None
 
-    @cached_property
-    def questions(self) -> Rows:
-        """The number of the question each query asks [n]; questions are numbered from 0."""
+    def number_queries(self) -> Rows:
+        """A number for each query [n], from 0; queries that differ only in their answer get the same number."""
         return number_rows([np.delete(self.ids, self.column, axis=1)])[0]
 
 
-def ask(table: FactTable, roles: Collection[Role], candidates: Candidates | None = None) -> tuple[list[Queries], int]:
-    """The queries that mask an element of one of ``roles``, and the number left out: their answer is no candidate."""
-    asked, left_out = [], 0
+def mask_table(
+    table: FactTable, roles: Collection[Role], candidates: Candidates | None = None
+) -> tuple[list[MaskedBlock], int]:
+    """Mask every element of one of ``roles``; also return how many queries are left out.
+
+    A query is left out if its answer is not among ``candidates``.
+    """
+    masked_blocks, left_out = [], 0
     for block in table.blocks:
         for column in range(block.ids.shape[1]):
-            queries = Queries(block.ids, block.rows, column)
-            if queries.role not in roles:
+            masked = MaskedBlock(block, column)
+            if masked.role not in roles:
                 continue
-            if (limit := queries.limit(candidates)) is not None:
-                kept = np.flatnonzero(limit[block.ids[:, column]])
+            if (allowed := masked.restrict(candidates)) is not None:
+                kept = np.flatnonzero(allowed[block.ids[:, column]])
                 left_out += len(block) - len(kept)
-                queries = Queries(block.ids[kept], block.rows[kept], column)
-            if len(queries):
-                asked.append(queries)
-    return asked, left_out
+                masked = MaskedBlock(Block(block.ids[kept], block.rows[kept]), column)
+            if len(masked):
+                masked_blocks.append(masked)
+    return masked_blocks, left_out
 
 
-def asked_roles(model: Model, protocol: Protocol) -> frozenset[Role]:
+def evaluated_roles(model: Model, protocol: Protocol) -> frozenset[Role]:
     """The roles that the protocol asks for; an error if the model cannot predict one of them."""
-    asked = frozenset(Role(name) for name in protocol.positions)
-    if asked - model.roles:
-        cannot, can = (", ".join(sorted(role.value for role in part)) for part in (asked - model.roles, model.roles))
+    wanted = frozenset(Role(name) for name in protocol.positions)
+    if wanted - model.roles:
+        cannot, can = (", ".join(sorted(role.value for role in part)) for part in (wanted - model.roles, model.roles))
         raise SettingError(
             f"{model.name} cannot predict: {cannot}", f"It predicts: {can}. Change evaluation.positions."
         )
-    return asked or model.roles
+    return wanted or model.roles
 
 
-def subjects_and_objects(table: FactTable, entities: int) -> Candidates:
-    """Which of so many entities are subject or object of a fact."""
-    found = np.zeros(entities, bool)
+def subjects_and_objects(table: FactTable, num_entities: int) -> Candidates:
+    """Which entities are the subject or object of a fact."""
+    candidates = np.zeros(num_entities, bool)
     for block in table.blocks:
-        found[block.ids[:, SUBJECT : OBJECT + 1]] = True
-    return found
+        candidates[block.ids[:, [SUBJECT, OBJECT]]] = True
+    return candidates

@@ -1,22 +1,24 @@
-"""Ranks: for every query, the place of the right answer among all candidates."""
+"""Ranks: for every query, the rank of the right answer among all candidates.
 
-from collections.abc import Iterator
+Ranks are counted: how many candidates score higher than the answer, and how many score the same. Scores are only read.
+Other known answers are counted separately, at their indices only, and subtracted.
+"""
+
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import orjson
-import torch
 
 from nary.data.files import atomic_path, open_to_write
-from nary.evaluation.counting import Counts, count
-from nary.evaluation.known import KnownAnswers
+from nary.evaluation.known_answers import Answers, KnownAnswers
 from nary.evaluation.protocol import Protocol, Ties
-from nary.evaluation.queries import Candidates, Queries, ask, asked_roles
-from nary.evaluation.scoring import Scorer
+from nary.evaluation.queries import Candidates, MaskedBlock, evaluated_roles, mask_table
+from nary.evaluation.scorer import QueryScorer, QueryScores
 from nary.facts import FactTable, Role, Vocabulary
 from nary.facts.layout import RELATION, position_at
 from nary.facts.table import Rows
@@ -24,24 +26,26 @@ from nary.models.contract import Model
 from nary.progress import Progress, no_progress
 
 ROLES = tuple(Role)
-"""Roles by the number that stands for each in :attr:`Ranks.role`."""
+"""Roles by their number in :attr:`Ranks.role`."""
+
+_Scores = npt.NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """One entry a query in each array [q], ordered by fact and column.
+    """One entry per query in each array [q], ordered by fact and column.
 
-    ``ties`` is the protocol's rule for candidates with the same score; ``left_out`` queries were not asked, as their
-    answer is no candidate.
+    ``ties`` is the protocol's rule for candidates with the same score; ``left_out`` is the number of queries that were
+    not ranked because their answer is not a candidate.
     """
 
     ties: Ties
     left_out: int
     row: Rows
-    """The place of the fact in its table."""
+    """The index of the fact in its table."""
     arity: Rows
     relation: Rows
-    """The id of the fact's own relation, whatever was asked."""
+    """The id of the relation of the fact, whichever element is masked."""
     column: Rows
     """The masked column."""
     role: Rows
@@ -53,18 +57,18 @@ class Ranks:
     pessimistic: Rows
     """The rank of the answer if it comes last among them."""
     filtered: Rows
-    """How many other known answers were passed over."""
+    """The number of other known answers that were filtered out."""
 
     def __len__(self) -> int:
         return len(self.row)
 
     def rank(self, ties: Ties | None = None) -> npt.NDArray[np.float64]:
-        """The ranks [q] by a rule for ties, the protocol's own if none is given."""
+        """The ranks [q] under a rule for ties, by default that of the protocol."""
         low, high = self.optimistic.astype(np.float64), self.pessimistic.astype(np.float64)
         return {"optimistic": low, "pessimistic": high, "mean": (low + high) / 2}[ties or self.ties]
 
     def write_jsonl(self, path: Path, table: FactTable, vocabulary: Vocabulary) -> None:
-        """Write a line of JSON a query; ``table`` holds the facts that were ranked."""
+        """Write a line of JSON per query; ``table`` holds the ranked facts."""
         with atomic_path(path) as temporary, open_to_write(temporary) as file:
             for line in self._lines(table, vocabulary):
                 file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
@@ -73,9 +77,9 @@ class Ranks:
         columns = (self.arity, self.column, self.answer, self.rank(), self.optimistic, self.pessimistic, self.filtered)
         queries = zip(*(column.tolist() for column in columns), strict=True)
         counts = np.bincount(self.row, minlength=len(table)).tolist()
-        for fact, own in zip(table.facts(vocabulary), counts, strict=True):
+        for fact, num_queries in zip(table.facts(vocabulary), counts, strict=True):
             text = str(fact)
-            for _ in range(own):
+            for _ in range(num_queries):
                 arity, column, answer, rank, optimistic, pessimistic, filtered = next(queries)
                 position = position_at(column, arity - 2)
                 names = vocabulary.entities if position.role.is_entity else vocabulary.relations
@@ -98,30 +102,25 @@ def rank(
     progress: Progress = no_progress,
     candidates: Candidates | None = None,
 ) -> Ranks:
-    """Rank the answer of every query that the protocol asks about the facts of ``table``.
+    """Rank the answer of every query that the protocol makes of the facts of ``table``.
 
-    ``candidates`` [E] tells the entities to rank subjects and objects against; without it they are all.
+    ``candidates`` [E] says which entities subjects and objects are ranked against, by default all.
     """
-    asked, left_out = ask(table, asked_roles(model, protocol), candidates)
-    scorer = Scorer(model, protocol.memory)
-    total, done = sum(len(queries) for queries in asked), 0
-    parts = []
-    with torch.inference_mode(), _evaluating(model):
-        for queries in asked:
-            limit = queries.limit(candidates)
-            answers = queries.ids[:, queries.column].astype(np.int64)
-            for scored in scorer.score(queries):
-                others = known.of(scored.questions, queries.column)
-                counts = count(scored, answers[scored.queries], others, limit)
-                parts.append(_columns(queries, scored.queries, counts))
-                done += len(scored.queries)
-                progress(done, total)
-    return _joined(parts, protocol.ties, left_out)
+    blocks, left_out = mask_table(table, evaluated_roles(model, protocol), candidates)
+    scorer = QueryScorer(model, protocol.memory)
+    with _evaluating(model):
+        parts = [
+            _columns(masked, part.places, counts)
+            for masked, part, counts in count_blocks(scorer, blocks, known, progress, candidates)
+        ]
+    columns = np.concatenate([np.empty((9, 0), np.int64), *parts], axis=1)
+    order = np.lexsort((columns[3], columns[0]))  # by row, then column
+    return Ranks(protocol.ties, left_out, *columns[:, order])
 
 
 @contextmanager
 def _evaluating(model: Model) -> Iterator[None]:
-    """Switch what is for training only off, and back on afterwards if it was on."""
+    """Put the model into evaluation mode, and back afterwards if it was in training mode."""
     training = model.training
     model.eval()
     try:
@@ -130,16 +129,27 @@ def _evaluating(model: Model) -> Iterator[None]:
         model.train(training)
 
 
-def _columns(queries: Queries, chosen: Rows, counts: Counts) -> npt.NDArray[np.int64]:
-    """The columns of :class:`Ranks` [9, q] for some of the queries."""
-    ids = queries.ids[chosen]
+class Counts(NamedTuple):
+    """For each query [q] how many candidates score higher than its answer and how many the same.
+
+    ``filtered`` is the number of other known answers, which are not counted.
+    """
+
+    higher: Rows
+    ties: Rows
+    filtered: Rows
+
+
+def _columns(masked: MaskedBlock, places: Rows, counts: Counts) -> npt.NDArray[np.int64]:
+    """The columns of :class:`Ranks` [9, q] for the queries at ``places``."""
+    ids = masked.ids[places]
     columns = (
-        queries.rows[chosen],
-        (ids.shape[1] + 1) // 2,
+        masked.block.rows[places],
+        masked.block.arity,
         ids[:, RELATION],
-        queries.column,
-        ROLES.index(queries.role),
-        ids[:, queries.column],
+        masked.column,
+        ROLES.index(masked.role),
+        ids[:, masked.column],
         1 + counts.higher,
         1 + counts.higher + counts.ties,
         counts.filtered,
@@ -147,7 +157,67 @@ def _columns(queries: Queries, chosen: Rows, counts: Counts) -> npt.NDArray[np.i
     return np.stack(np.broadcast_arrays(*columns)).astype(np.int64)
 
 
-def _joined(parts: list[npt.NDArray[np.int64]], ties: Ties, left_out: int) -> Ranks:
-    columns = np.concatenate([np.empty((9, 0), np.int64), *parts], axis=1)
-    order = np.lexsort((columns[3], columns[0]))  # by row, then column
-    return Ranks(ties, left_out, *columns[:, order])
+def count_blocks(
+    scorer: QueryScorer,
+    blocks: Sequence[MaskedBlock],
+    known: KnownAnswers,
+    progress: Progress = no_progress,
+    candidates: Candidates | None = None,
+) -> Iterator[tuple[MaskedBlock, QueryScores, Counts]]:
+    """Score the queries of all blocks and count for each answer, a chunk at a time."""
+    total, done = sum(map(len, blocks)), 0
+    for masked in blocks:
+        answers, allowed = masked.answers, masked.restrict(candidates)
+        for part in scorer.score_block(masked):
+            others = known.of(masked.ids[part.distinct], masked.column)
+            yield masked, part, count(part.scores.numpy(), part.rows, answers[part.places], others, allowed)
+            done += len(part.places)
+            progress(done, total)
+
+
+def count(scores: _Scores, rows: Rows, answers: Rows, known: Answers, candidates: Candidates | None = None) -> Counts:
+    """Count for queries with ``answers`` [q], whose scores are the ``rows`` [q] of ``scores`` [k, C].
+
+    ``known`` holds the known answers for each row of ``scores``. Every answer must be a candidate; it is itself neither
+    counted nor filtered.
+    """
+    gold = scores[rows, answers]  # [q]
+    higher, equal = _count_all(scores, rows, gold, candidates)
+    starts, ids = known
+    row_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))  # of each known answer
+    if candidates is not None:
+        row_of, ids = row_of[candidates[ids]], ids[candidates[ids]]
+    known_higher, known_equal = _count_known(row_of, scores[row_of, ids], rows, gold)
+    width = scores.shape[1]
+    itself = np.isin(rows * width + answers, row_of * width + ids).astype(np.int64)
+    filtered = np.bincount(row_of, minlength=len(scores))[rows] - itself
+    return Counts(higher - known_higher, equal - 1 - (known_equal - itself), filtered)
+
+
+def _count_all(scores: _Scores, rows: Rows, gold: _Scores, candidates: Candidates | None) -> tuple[Rows, Rows]:
+    """How many candidates score higher than ``gold`` [q] and how many the same."""
+    higher, equal = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    mark = np.empty(scores.shape[1], bool)
+    # One row at a time stays in the processor's caches; whole matrices of marks take three times as long.
+    for i, (row, answer) in enumerate(zip(rows.tolist(), gold, strict=True)):
+        for compare, counts in ((np.greater, higher), (np.equal, equal)):
+            compare(scores[row], answer, out=mark)
+            if candidates is not None:
+                np.logical_and(mark, candidates, out=mark)
+            counts[i] = np.count_nonzero(mark)
+    return higher, equal
+
+
+def _count_known(row_of: Rows, known: _Scores, rows: Rows, gold: _Scores) -> tuple[Rows, Rows]:
+    """How many known answers, with scores ``known`` in rows ``row_of`` (ascending), are above ``gold`` [q] or equal.
+
+    Many queries may share a row, and a row may have very many known answers. So these are sorted by row and score
+    once, and each query looks up its place among them.
+    """
+    levels = np.sort(known)
+    span = len(levels) + 1
+    places = np.sort(row_of * span + np.searchsorted(levels, known))
+    equal = np.searchsorted(places, rows * span + np.searchsorted(levels, gold, side="left"))
+    higher = np.searchsorted(places, rows * span + np.searchsorted(levels, gold, side="right"))
+    end = np.searchsorted(row_of, rows, side="right")
+    return end - higher, higher - equal

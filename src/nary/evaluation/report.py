@@ -1,28 +1,37 @@
-"""A report: the metrics of a ranking with the protocol behind them, for people and for machines."""
+"""A report: metrics with the protocol they were computed under, as a text table, CSV, LaTeX or JSON."""
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nary.evaluation.metrics import MEASURES, Metrics
+from nary.evaluation.metrics import METRICS, TIE_BOUNDS, Metrics
 from nary.evaluation.protocol import Protocol
 from nary.tables import Table, left, right
 
-FIGURES = (*MEASURES, "optimistic", "pessimistic")
 _TITLES = {"mrr": "MRR", "mr": "MR", "count": "Queries", "optimistic": "MRR opt.", "pessimistic": "MRR pess."}
 
 
 @dataclass(frozen=True)
 class Report:
-    """What came of ranking the facts of ``split``; ``notes`` tell what a reader of the figures should know."""
+    """The metrics of a split; ``notes`` say what a reader of the figures should know.
+
+    A metric that a stored report lacks is absent from its tables.
+    """
 
     dataset: str
     split: str
     protocol: Protocol
     metrics: Metrics
     notes: Sequence[str] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the metrics that any group has; registered ones first. All of these if there are no groups."""
+        registered = [*METRICS, *TIE_BOUNDS]
+        present = dict.fromkeys(name for figures in self.metrics.values() for name in figures)
+        return [name for name in dict.fromkeys([*registered, *present]) if name in present] or registered
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -42,9 +51,9 @@ class Report:
         """Comma-separated values, unrounded; the lines below the table start with ``#``."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["dataset", "split", "group", *FIGURES])
+        writer.writerow(["dataset", "split", "group", *self.columns])
         for group, figures in self.metrics.items():
-            writer.writerow([self.dataset, self.split, group, *(figures[name] for name in FIGURES)])
+            writer.writerow([self.dataset, self.split, group, *(figures.get(name) for name in self.columns)])
         return text.getvalue() + "".join(f"# {line}\n" for line in self._below())
 
     def latex(self) -> str:
@@ -52,19 +61,21 @@ class Report:
         return self._table().latex(" ".join([f"{self.dataset}, {self.split}.", *self._below()]))
 
     def _table(self) -> Table:
-        rows = [[group, *_cells(figures)] for group, figures in self.metrics.items()]
-        return Table([*left(""), *right(*_titles())], rows)
+        rows = [[group, *self._cells(figures)] for group, figures in self.metrics.items()]
+        return Table([*left(""), *right(*self._titles())], rows)
 
     def _below(self) -> list[str]:
         return [self.protocol.describe(), *self.notes]
+
+    def _titles(self) -> list[str]:
+        return [_TITLES.get(name, name.capitalize()) for name in self.columns]
+
+    def _cells(self, figures: Mapping[str, float]) -> list[str]:
+        return [_cell(name, figures[name]) if name in figures else "" for name in self.columns]
 
     def __str__(self) -> str:
         return self.table()
 
 
-def _titles() -> list[str]:
-    return [_TITLES.get(name, name.capitalize()) for name in FIGURES]
-
-
-def _cells(figures: Any) -> list[str]:
-    return [f"{figures[name]:,}" if name == "count" else f"{figures[name]:,.3f}" for name in FIGURES]
+def _cell(name: str, figure: float) -> str:
+    return f"{figure:,}" if name == "count" else f"{figure:,.3f}"

@@ -1,4 +1,4 @@
-"""Facts, queries, the vocabulary and the table of facts. Nothing here reads files or needs torch."""
+"""Facts, queries, the vocabulary and the table of facts. Nothing here needs torch."""
 
 from nary.facts.fact import GAP, Element, Fact, Gap, Position, Query, Role
 from nary.facts.table import Block, FactTable

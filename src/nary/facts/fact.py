@@ -110,14 +110,14 @@ class _Statement:
 
     def elements(self) -> dict[Position, Element]:
         """Every element by its position: relation, subject, object, attributes, values."""
-        found: dict[Position, Element] = {
+        elements: dict[Position, Element] = {
             Position(Role.RELATION): self.relation,
             Position(Role.SUBJECT): self.subject,
             Position(Role.OBJECT): self.object,
         }
-        found.update({Position(Role.ATTRIBUTE, i): pair[0] for i, pair in enumerate(self.qualifiers, 1)})
-        found.update({Position(Role.VALUE, i): pair[1] for i, pair in enumerate(self.qualifiers, 1)})
-        return found
+        elements.update({Position(Role.ATTRIBUTE, i): pair[0] for i, pair in enumerate(self.qualifiers, 1)})
+        elements.update({Position(Role.VALUE, i): pair[1] for i, pair in enumerate(self.qualifiers, 1)})
+        return elements
 
     @classmethod
     def from_elements(cls, elements: Mapping[Position, Element]) -> Self:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from nary.errors import SettingError, did_you_mean
 from nary.facts.fact import GAP, Element, Fact, Position, Query, Role
-from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
+from nary.facts.layout import OBJECT, RELATION, SUBJECT, attribute_columns, num_columns, value_columns
 
 VARIANTS = ("hete", "homo", "complete")
 """The variants of the graph; the first is the default."""
@@ -92,7 +92,8 @@ def edge_matrix(qualifiers: int, variant: str = "hete") -> npt.NDArray[np.int64]
 
     Vertices are ordered like the columns of a block of a fact table. The matrix is symmetric with a zero diagonal.
     """
-    matrix = np.zeros((2 * qualifiers + 3, 2 * qualifiers + 3), np.int64)
+    size = num_columns(qualifiers)
+    matrix = np.zeros((size, size), np.int64)
     for first, second, type in _edges(qualifiers, variant):
         matrix[first, second] = matrix[second, first] = type
     return matrix
@@ -103,7 +104,7 @@ def _edges(qualifiers: int, variant: str) -> Iterator[tuple[int, int, EdgeType]]
     if variant not in VARIANTS:
         raise SettingError(f"unknown variant {variant!r} of the fact graph", did_you_mean(variant, VARIANTS))
     if variant == "complete":
-        for first, second in combinations(range(2 * qualifiers + 3), 2):
+        for first, second in combinations(range(num_columns(qualifiers)), 2):
             yield first, second, EdgeType.NONE
         return
     for first, second, type in _joined(qualifiers):
@@ -113,11 +114,10 @@ def _edges(qualifiers: int, variant: str) -> Iterator[tuple[int, int, EdgeType]]
 def _joined(qualifiers: int) -> Iterator[tuple[int, int, EdgeType]]:
     yield SUBJECT, RELATION, EdgeType.SUBJECT_RELATION
     yield OBJECT, RELATION, EdgeType.OBJECT_RELATION
-    attributes = range(FIRST_ATTRIBUTE, FIRST_ATTRIBUTE + qualifiers)
-    for attribute in attributes:
+    for attribute in attribute_columns(qualifiers):
         yield RELATION, attribute, EdgeType.RELATION_ATTRIBUTE
-    for attribute in attributes:
-        yield attribute, attribute + qualifiers, EdgeType.ATTRIBUTE_VALUE
+    for attribute, value in zip(attribute_columns(qualifiers), value_columns(qualifiers), strict=True):
+        yield attribute, value, EdgeType.ATTRIBUTE_VALUE
 
 
 def _label(type: EdgeType, variant: str) -> str:

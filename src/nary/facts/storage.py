@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nary.errors import DataError
-from nary.facts.layout import FIRST_ATTRIBUTE
+from nary.facts.layout import FIRST_ATTRIBUTE, is_row_length
 from nary.facts.table import Block, FactTable
 from nary.facts.vocabulary import Vocabulary
 
@@ -47,7 +47,7 @@ def _check_blocks(blocks: Sequence[Block]) -> None:
     for ids, rows in ((block.ids, block.rows) for block in blocks):
         if ids.dtype.str[1:] != "i4" or rows.dtype.str[1:] != "i8":
             raise ValueError(f"arrays of {ids.dtype} and {rows.dtype}, not int32 and int64")
-        if ids.ndim != 2 or rows.shape != ids.shape[:1] or ids.shape[1] < FIRST_ATTRIBUTE or ids.shape[1] % 2 == 0:
+        if ids.ndim != 2 or rows.shape != ids.shape[:1] or not is_row_length(ids.shape[1]):
             raise ValueError(f"arrays of shapes {ids.shape} and {rows.shape} do not fit together")
     if sum(map(len, blocks)) != max((int(block.rows[-1]) + 1 for block in blocks if len(block)), default=0):
         raise ValueError("facts are missing")

@@ -1,8 +1,7 @@
 """FactTable: many facts as integers, grouped by arity, without padding.
 
-For ``m`` qualifiers there is one block whose columns are relation, subject, object, attributes 1..m, values 1..m
-(ids of a :class:`Vocabulary`). Qualifiers are sorted by attribute and value, so equal facts are equal rows. ``rows``
-remembers each fact's place in the order the facts came in.
+Facts with ``m`` qualifiers are one block of id rows, laid out as in :mod:`nary.facts.layout`. Qualifiers are sorted by
+attribute and value, so equal facts are equal rows. ``rows`` keeps the original position of each fact.
 """
 
 import hashlib
@@ -20,6 +19,8 @@ from nary.facts.vocabulary import Vocabulary
 
 Ids = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
+_Decoded = tuple[str, str, str, list[tuple[str, str]]]
+"""Subject, relation, object and qualifiers of a fact."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +99,13 @@ class FactTable:
         blocks = []
         for m in np.unique(counts):
             rows = np.flatnonzero(counts == m)
-            own = pairs[starts[rows][:, None] + np.arange(m)]  # [n, m, 2]
-            both = (own[..., 0].astype(np.int64) << 32) | own[..., 1]  # sorts like attribute, then value
-            both.sort(axis=1)
-            ids = np.empty((rows.size, 3 + 2 * m), np.int32)
-            ids[:, :3], ids[:, 3 : 3 + m], ids[:, 3 + m :] = heads[rows], both >> 32, both & 0xFFFFFFFF
+            qualifiers = pairs[starts[rows][:, None] + np.arange(m)]  # [n, m, 2]
+            keys = (qualifiers[..., 0].astype(np.int64) << 32) | qualifiers[..., 1]  # sort like attribute, then value
+            keys.sort(axis=1)
+            ids = np.empty((rows.size, layout.num_columns(m)), np.int32)
+            ids[:, :FIRST_ATTRIBUTE] = heads[rows]
+            ids[:, FIRST_ATTRIBUTE : layout.first_value(m)] = keys >> 32
+            ids[:, layout.first_value(m) :] = keys & 0xFFFFFFFF
             blocks.append(Block(ids, rows))
         if order is not None and (order[1:] < order[:-1]).any():
             blocks = _reorder(blocks, order)
@@ -129,8 +132,8 @@ class FactTable:
                 parts.setdefault(block.arity, []).append(Block(block.ids, block.rows + offset))
         return cls(
             [
-                Block(np.concatenate([block.ids for block in own]), np.concatenate([block.rows for block in own]))
-                for own in parts.values()
+                Block(np.concatenate([block.ids for block in blocks]), np.concatenate([block.rows for block in blocks]))
+                for blocks in parts.values()
             ]
         )
 
@@ -187,9 +190,7 @@ class FactTable:
         for fact in self.decode(vocabulary.entities, vocabulary.relations):
             yield Fact(*fact)
 
-    def decode(
-        self, entities: Sequence[str], relations: Sequence[str]
-    ) -> Iterator[tuple[str, str, str, list[tuple[str, str]]]]:
+    def decode(self, entities: Sequence[str], relations: Sequence[str]) -> Iterator[_Decoded]:
         """Plain (subject, relation, object, qualifiers) tuples, in the order the facts came in."""
         block_of = np.empty(len(self), np.int32)
         row_of = np.empty(len(self), np.int64)
@@ -202,11 +203,7 @@ class FactTable:
             for number, block in enumerate(self.blocks):
                 cursors.append(iter(block.ids[places[numbers == number]].tolist()))
             for number in numbers.tolist():
-                ids = next(cursors[number])
-                split = (len(ids) + 3) // 2
-                names = [relations[i] for i in ids[FIRST_ATTRIBUTE:split]]
-                pairs = list(zip(names, (entities[i] for i in ids[split:]), strict=True))
-                yield entities[ids[SUBJECT]], relations[ids[RELATION]], entities[ids[OBJECT]], pairs
+                yield _decode_row(next(cursors[number]), entities, relations)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -217,6 +214,18 @@ class FactTable:
             digest.update(block.ids.astype("<i4").tobytes())
             digest.update(block.rows.astype("<i8").tobytes())
         return digest.hexdigest()
+
+
+def decode_fact(ids: Sequence[int], vocabulary: Vocabulary) -> Fact:
+    """The fact of an id row [2m+3]; its qualifiers may be in any order."""
+    return Fact(*_decode_row(ids, vocabulary.entities, vocabulary.relations))
+
+
+def _decode_row(ids: Sequence[int], entities: Sequence[str], relations: Sequence[str]) -> _Decoded:
+    first_value = layout.first_value(layout.num_qualifiers(len(ids)))
+    attributes = [relations[i] for i in ids[FIRST_ATTRIBUTE:first_value]]
+    pairs = list(zip(attributes, [entities[i] for i in ids[first_value:]], strict=True))
+    return entities[ids[SUBJECT]], relations[ids[RELATION]], entities[ids[OBJECT]], pairs
 
 
 def _reorder(blocks: list[Block], order: Rows) -> list[Block]:

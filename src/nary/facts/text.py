@@ -5,6 +5,7 @@ like are written as JSON strings: ``"a|b"``, ``"?"``. ``str(fact)`` writes this 
 """
 
 import json
+from collections.abc import Sequence
 
 from nary.errors import FactError
 from nary.facts.fact import GAP, Element, Fact, Query
@@ -29,24 +30,42 @@ def parse(text: str) -> Fact | Query:
             raise FactError(f"the qualifier {attribute!r} in {text!r} has no value", "Write it as attribute: value")
         qualifiers.append((attribute, reader.label("|")))
     subject, relation, object = parts
-    gap = GAP in (*parts, *(element for pair in qualifiers for element in pair))
-    return (Query if gap else Fact)(subject, relation, object, qualifiers)  # type: ignore[arg-type]
+    return make_statement(subject, relation, object, qualifiers)
 
 
 def parse_fact(text: str) -> Fact:
     """Read the text form of a fact without gaps."""
-    found = parse(text)
-    if isinstance(found, Query):
-        raise FactError(f"{text!r} has a gap, and a whole fact is needed", 'A literal question mark is written "?".')
-    return found
+    return as_fact(parse(text), text)
 
 
 def parse_query(text: str) -> Query:
     """Read the text form of a fact with at least one gap."""
-    found = parse(text)
-    if isinstance(found, Fact):
-        raise FactError(f"{text!r} has no gap", f"Write ? for the element to fill in: {_EXAMPLE}")
-    return found
+    return as_query(parse(text), text)
+
+
+def make_statement(
+    subject: Element, relation: Element, object: Element, qualifiers: Sequence[tuple[Element, Element]] = ()
+) -> Fact | Query:
+    """A :class:`Query` if any element is a gap, otherwise a :class:`Fact`."""
+    elements = (subject, relation, object, *(element for pair in qualifiers for element in pair))
+    has_gap = any(element is GAP for element in elements)
+    return (Query if has_gap else Fact)(subject, relation, object, qualifiers)  # type: ignore[arg-type]
+
+
+def as_fact(statement: Fact | Query, text: str | None = None) -> Fact:
+    """``statement`` if it is a fact; a query is an error that quotes ``text``, its text form by default."""
+    if isinstance(statement, Query):
+        shown = str(statement) if text is None else text
+        raise FactError(f"{shown!r} has a gap, and a whole fact is needed", 'A literal question mark is written "?".')
+    return statement
+
+
+def as_query(statement: Fact | Query, text: str | None = None) -> Query:
+    """``statement`` if it is a query; a fact is an error that quotes ``text``, its text form by default."""
+    if isinstance(statement, Fact):
+        shown = str(statement) if text is None else text
+        raise FactError(f"{shown!r} has no gap", f"Write ? for the element to fill in: {_EXAMPLE}")
+    return statement
 
 
 class _Reader:

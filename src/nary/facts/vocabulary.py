@@ -38,15 +38,15 @@ class Vocabulary:
 
     def entity(self, name: str) -> int:
         """The id of one entity; an error that lists the nearest names if there is none."""
-        if (found := self.entity_ids.get(name)) is None:
+        if (i := self.entity_ids.get(name)) is None:
             raise DataError(f"unknown entity {name!r}", did_you_mean(name, self.entities))
-        return found
+        return i
 
     def relation(self, name: str) -> int:
         """The id of one relation; an error that lists the nearest names if there is none."""
-        if (found := self.relation_ids.get(name)) is None:
+        if (i := self.relation_ids.get(name)) is None:
             raise DataError(f"unknown relation {name!r}", did_you_mean(name, self.relations))
-        return found
+        return i
 
     def label(self, name: str) -> str:
         """What to show people for ``name``."""

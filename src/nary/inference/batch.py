@@ -1,7 +1,7 @@
-"""From a file of queries to a file of answers, a line each, in the order of the queries.
+"""Predict from a file of queries to a file of answers: a line each, in the same order.
 
-Answers are written as they are found, a batch at a time, so that whatever stops the work, all but the last batch is
-kept. Started again, it goes on after the last line that is complete.
+Answers are written a batch at a time, so that an interruption loses at most the last batch. A second call continues
+after the last complete line.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,8 @@ import orjson
 from nary.data.files import Source, display_name
 from nary.errors import FactError, NaryError, OutputError
 from nary.facts import Query
-from nary.inference.lines import query_on
+from nary.facts.json import parse_line
+from nary.facts.text import as_query
 from nary.inference.prediction import Known
 from nary.inference.predictor import Predictor
 from nary.progress import Progress, no_progress
@@ -93,7 +94,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _read(predictor: Predictor, number: int, line: bytes) -> _Line:
     try:
-        return _Line(number, predictor.check(query_on(line.decode())))
+        return _Line(number, predictor.check(as_query(parse_line(line.decode()))))
     except UnicodeDecodeError:
         return _Line(number, None, FactError("not UTF-8", "Convert the file to UTF-8."))
     except NaryError as error:
@@ -105,14 +106,14 @@ def _answers(predictor: Predictor, job: Job, lines: Sequence[_Line]) -> Iterator
     single = [line.query for line in lines if line.query and len(line.query.gaps) == 1]
     predictions = iter(predictor.predict_many(single, job.k, job.known))
     for line in lines:
-        found: dict[str, Any]
+        answer: dict[str, Any]
         if line.error is not None:
-            found = {"line": line.number, "error": line.error.as_dict()}
+            answer = {"line": line.number, "error": line.error.as_dict()}
         elif line.query is not None and len(line.query.gaps) > 1:
-            found = predictor.complete(line.query, job.k, job.known).as_dict()
+            answer = predictor.complete(line.query, job.k, job.known).as_dict()
         else:
-            found = next(predictions).as_dict()
-        yield orjson.dumps(found, option=orjson.OPT_APPEND_NEWLINE)
+            answer = next(predictions).as_dict()
+        yield orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _at(path: Path, line: _Line) -> NaryError:
@@ -161,8 +162,8 @@ def _begins_like_ours(unfinished: bytes) -> bool:
 def _identity(line: bytes) -> object:
     """What a line of answers says it answers: a query, or the number of a line that is none."""
     try:
-        found = orjson.loads(line)
-        return found["query"] if "query" in found else found["line"]
+        answer = orjson.loads(line)
+        return answer["query"] if "query" in answer else answer["line"]
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -1,25 +1,66 @@
-"""Calibration: one temperature that makes a model as sure as it is right.
+"""Calibration by temperature scaling: one temperature that makes a model as confident as it is accurate.
 
-Models learn with smoothed labels and many candidates, so the softmax of their scores is seldom a probability one could
-bet on. Dividing the scores by a temperature, fitted on facts the model has not learned from, changes no order and mends
-most of that.
+Models are trained with label smoothing and many candidates, so the softmax of their scores is rarely a calibrated
+probability. Dividing the scores by a temperature, fitted on held-out facts, corrects most of that and keeps the order.
 """
 
 import math
+from collections.abc import Mapping
 
+import numpy as np
+import torch
 from torch import Tensor
 
+from nary.evaluation.queries import EncodedQuery, mask_table
+from nary.evaluation.scorer import QueryScorer
+from nary.facts import FactTable
+from nary.models.contract import Kind, Model
+
 _STEPS = 50
-_EXACT_ENOUGH = 1e-4
+_TOLERANCE = 1e-4
 _LOWEST, _HIGHEST = 1 / 64, 64.0
-"""The temperatures considered: scores that tell nothing would ask for an infinite one."""
+"""The range of temperatures: uninformative scores would ask for an infinite one."""
+_CHUNK = 64
+_MAX_QUERIES = 1000  # one number needs few
+_MAX_SCORES = 1 << 25
+
+
+class Calibration:
+    """The temperature of each kind of candidate, fitted on ``held_out`` when it is first needed; 1 without facts."""
+
+    def __init__(self, model: Model, num_candidates: Mapping[Kind, int], held_out: FactTable | None) -> None:
+        self.is_fitted = bool(held_out)
+        self._model = model
+        self._num_candidates = num_candidates
+        self._held_out = held_out or FactTable([])
+        self._temperatures: dict[Kind, float] = {}
+
+    def temperature(self, kind: Kind) -> float:
+        """What scores are divided by before the softmax."""
+        if kind not in self._temperatures:
+            self._temperatures[kind] = self._fit(kind)
+        return self._temperatures[kind]
+
+    def _fit(self, kind: Kind) -> float:
+        blocks = [masked for masked in mask_table(self._held_out, self._model.roles)[0] if masked.kind == kind]
+        pool = [(masked, row) for masked in blocks for row in range(len(masked))]
+        size = max(1, min(_MAX_QUERIES, _MAX_SCORES // self._num_candidates[kind]))
+        if len(pool) > size:
+            chosen = np.random.default_rng(0).choice(len(pool), size, replace=False)
+            pool = [pool[i] for i in np.sort(chosen).tolist()]
+        if not pool:
+            return 1.0
+        queries = [EncodedQuery(tuple(masked.ids[row].tolist()), masked.column) for masked, row in pool]
+        parts = list(QueryScorer(self._model, max_chunk=_CHUNK).score(queries))
+        answers = torch.tensor([queries[place].answer for part in parts for place in part.places.tolist()])
+        return fit_temperature(torch.cat([part.scores[part.rows] for part in parts]), answers)
 
 
 def fit_temperature(scores: Tensor, answers: Tensor) -> float:
     """The temperature under which ``answers`` [n] are most probable given ``scores`` [n, C].
 
-    The negative log likelihood is convex in the inverse of the temperature: Newton's steps, none longer than a factor
-    of e, lead to its minimum.
+    The negative log likelihood is convex in the inverse temperature: Newton steps, limited to a factor of e, find its
+    minimum.
     """
     gold = scores.gather(1, answers[:, None])[:, 0]
     temperature = 1.0
@@ -31,11 +72,6 @@ def fit_temperature(scores: Tensor, answers: Tensor) -> float:
         step = max(-1.0, min(1.0, temperature * slope / max(curvature, 1e-9)))
         before = temperature
         temperature = max(_LOWEST, min(_HIGHEST, before * math.exp(step)))
-        if abs(math.log(temperature / before)) < _EXACT_ENOUGH:
+        if abs(math.log(temperature / before)) < _TOLERANCE:
             break
     return temperature
-
-
-def sample_size(candidates: int) -> int:
-    """How many queries to fit on: one number needs few, and their scores must fit into memory."""
-    return max(1, min(1000, (1 << 25) // candidates))

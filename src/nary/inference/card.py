@@ -1,6 +1,6 @@
-"""The model card: a page in plain Markdown on what a model is, what it learned from, how good it is, how to use it.
+"""The model card: a Markdown page on a model, its training data, its metrics and its use.
 
-It is made from what the model folder holds and from nothing else: no times, no paths, so equal models have equal cards.
+It is made from the contents of the model folder only, without times or paths, so equal models have equal cards.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ _LIMITS = """\
 - The figures above hold for facts like those they were made with, by the protocol named. Figures made under different
   protocols must not be compared."""
 
-_LICENCE = """\
+_LICENSE = """\
 The license of the data is not known to Nary. The folder holds the facts (`facts/`) and all names (`vocabulary.json`):
 before passing it on, see what the source of the data allows."""
 
@@ -56,7 +56,7 @@ def card(
     recipe: Mapping[str, Any] | None,
     reports: Sequence[Report],
 ) -> str:
-    """The text of the card; ``recipe`` holds the tables of the recipe the model was trained by, if that is known."""
+    """The text of the card; ``recipe`` holds the tables of the training recipe, if known."""
     entry = find(model.name)
     parameters = sum(parameter.numel() for parameter in model.parameters())
     parts = [
@@ -92,7 +92,7 @@ def _data(dataset: Dataset) -> list[str]:
         f"{found.counts['entities']:,} entities, {found.counts['relations']:,} relations. Facts: {arities}. "
         f"Fingerprint of facts and names: `{dataset.fingerprint}`.",
         Table([*left("most frequent relations"), *right("facts")], names).markdown(),
-        _LICENCE,
+        _LICENSE,
     ]
 
 
@@ -107,10 +107,7 @@ def _training(settings: Settings, recipe: Mapping[str, Any] | None) -> list[str]
 
 def _metrics(report: Report) -> list[str]:
     rows = [
-        [
-            escape_markdown(group),
-            *(f"{figures[name]:,}" if name == "count" else f"{figures[name]:.3f}" for name in _SHOWN),
-        ]
+        [escape_markdown(group), *(_figure(figures, name) for name in _SHOWN)]
         for group, figures in report.metrics.items()
         if "[" not in group  # the parts of a group are in metrics.json
     ]
@@ -119,3 +116,9 @@ def _metrics(report: Report) -> list[str]:
         Table([*left("missing"), *right(*_SHOWN.values())], rows).markdown(),
         " ".join([report.protocol.describe(), *(escape_markdown(note) for note in report.notes)]),
     ]
+
+
+def _figure(figures: Mapping[str, float], name: str) -> str:
+    if name not in figures:  # an older report may lack a metric
+        return ""
+    return f"{figures[name]:,}" if name == "count" else f"{figures[name]:.3f}"

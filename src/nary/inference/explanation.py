@@ -1,99 +1,104 @@
-"""Why a model gives an answer: what each known element adds, which facts are similar, where attention goes."""
+"""Why a model gives an answer: the contribution of each known element, similar training facts, attention."""
 
 import torch
 
+from nary.evaluation.queries import EncodedQuery, make_batch
 from nary.facts import Fact, FactTable, Position
 from nary.facts.fact import quoted
 from nary.facts.graph import fact_graph
-from nary.facts.layout import FIRST_ATTRIBUTE, partner_column
-from nary.inference.asking import Asker
+from nary.facts.layout import FIRST_ATTRIBUTE, attribute_columns, column_of, partner_column
+from nary.inference.context import Context
+from nary.inference.neighbors import supporting_facts
 from nary.inference.plausibility import score as plausibility
-from nary.inference.questions import Question, batch_of
 from nary.inference.results import Attention, Contribution, Explanation
-from nary.inference.supporting import supporting_facts
 from nary.progress import no_progress
 
 
-def explain(asker: Asker, fact: Fact, position: Position) -> Explanation:
-    """Explain the element at ``position`` of a fact with the names of the vocabulary."""
-    question = asker.question(fact, position)
-    without, notes = _without(asker, fact, question)
-    scores = _scores(asker, [question, *without.values()])
+def explain(context: Context, fact: Fact, position: Position) -> Explanation:
+    """Explain the element at ``position`` of a fact that uses the names of the vocabulary."""
+    query = context.encode(fact, position)
+    ablations, notes = _ablations(context, fact, query)
+    scores = _answer_scores(context, [query, *ablations.values()])
     score, probability = scores[0]
     contributions = [
-        Contribution(where, name, label, other_probability, other, score - other)
-        for (where, name, label), (other, other_probability) in zip(without, scores[1:], strict=True)
+        Contribution(where, name, label, probability_without, score_without, score - score_without)
+        for (where, name, label), (score_without, probability_without) in zip(ablations, scores[1:], strict=True)
     ]
     contributions.sort(key=lambda one: -one.contribution)
-    supporting, more_notes = supporting_facts(asker, question)
-    name = asker.candidates(question.kind)[question.answer]
+    supporting, more_notes = supporting_facts(context, query)
+    name = context.candidates(query.kind)[query.answer]
     return Explanation(
         str(fact),
         str(position),
         name,
-        asker.vocabulary.label(name),
+        context.vocabulary.label(name),
         probability,
         score,
-        _rank(asker, fact, position),
+        _rank(context, fact, position),
         contributions,
         supporting,
-        _attention(asker, fact, question),
-        [*asker.notes(fact.arity), *notes, *more_notes],
+        _attention(context, fact, query),
+        [*context.notes(fact.arity), *notes, *more_notes],
     )
 
 
-def _without(asker: Asker, fact: Fact, question: Question) -> tuple[dict[tuple[str, str, str], Question], list[str]]:
-    """The question without each of the other elements, by position, name and label; a qualifier goes as a whole.
+def _ablations(
+    context: Context, fact: Fact, query: EncodedQuery
+) -> tuple[dict[tuple[str, str, str], EncodedQuery], list[str]]:
+    """The query without each of the other elements, by position, name and label; and notes.
 
-    The partner of the element asked for, and the primary triple, cannot be left out. They are hidden, if the model
-    understands that.
+    A qualifier is dropped as a whole. The primary triple and the partner of the masked element cannot be dropped: they
+    are hidden, if the model supports that.
     """
-    found = {}
-    label = asker.vocabulary.label
-    partner = partner_column(question.column, question.qualifiers)
+    ablations = {}
+    label = context.vocabulary.label
+    partner = partner_column(query.column, query.num_qualifiers)
     for column, (position, element) in enumerate(fact.elements().items()):
-        if column == question.column:
+        if column == query.column:
             continue
         if column < FIRST_ATTRIBUTE or column == partner:
-            if asker.model.supports_multiple_masks:
-                found[str(position), str(element), label(str(element))] = question.hiding(column)
-        elif column < FIRST_ATTRIBUTE + question.qualifiers:
+            if context.model.supports_multiple_masks:
+                ablations[str(position), str(element), label(str(element))] = query.hide(column)
+        elif column in attribute_columns(query.num_qualifiers):
             pair = fact.qualifiers[position.number - 1]
             written, labeled = (f"{quoted(a, '|:')}: {quoted(v, '|')}" for a, v in (pair, tuple(map(label, pair))))
-            found[f"qualifier {position.number}", written, labeled] = question.leaving_out(column)
+            ablations[f"qualifier {position.number}", written, labeled] = query.drop_qualifier(column)
     notes = []
-    if not asker.model.supports_multiple_masks:
-        notes.append(f"{asker.model.name} needs the primary triple; only what qualifiers add can be told")
-    return found, notes
+    if not context.model.supports_multiple_masks:
+        notes.append(f"{context.model.name} needs the primary triple; only what qualifiers add can be told")
+    return ablations, notes
 
 
-def _scores(asker: Asker, questions: list[Question]) -> list[tuple[float, float]]:
-    """The score and probability of the answer to each question."""
-    found = {}
-    for places, scores, log_probabilities in asker.ask(questions):
-        for row, place in enumerate(places):
-            answer = questions[place].answer
-            found[place] = float(scores[row, answer]), float(log_probabilities[row, answer].exp())
-    return [found[place] for place in range(len(questions))]
+def _answer_scores(context: Context, queries: list[EncodedQuery]) -> list[tuple[float, float]]:
+    """The score and probability of the answer to each query."""
+    results = {}
+    for part in context.score(queries):
+        for place, row in zip(part.places, part.rows, strict=True):
+            answer = queries[place].answer
+            results[place] = float(part.scores[row, answer]), float(part.log_probabilities[row, answer].exp())
+    return [results[place] for place in range(len(queries))]
 
 
-def _rank(asker: Asker, fact: Fact, position: Position) -> float:
-    (found,) = plausibility(asker, FactTable.from_facts([fact], asker.vocabulary), no_progress)
-    return next(element.rank for element in found.elements if element.position == str(position))
+def _rank(context: Context, fact: Fact, position: Position) -> float:
+    (result,) = plausibility(context, FactTable.from_facts([fact], context.vocabulary), no_progress)
+    return next(element.rank for element in result.elements if element.position == str(position))
 
 
-def _attention(asker: Asker, fact: Fact, question: Question) -> list[Attention]:
-    """How much the ends of each edge look at each other, on average over the layers in which they look at all."""
+def _attention(context: Context, fact: Fact, query: EncodedQuery) -> list[Attention]:
+    """The attention between the ends of each edge, averaged over the layers in which an element attends at all."""
     with torch.inference_mode():
-        weights = asker.model.attention(batch_of([question]).to(asker.device))
+        weights = context.model.attention(make_batch([query]).to(context.scorer.device))
     if weights is None:
         return []
     weights = weights[0].float().cpu()  # [L, T, T]
-    layers = (weights.sum(-1) > 0).sum(0).clamp(min=1)  # [T]; in the last layer of GRAN only the masked vertex looks
+    layers = (weights.sum(-1) > 0).sum(0).clamp(min=1)  # [T]; in the last layer of GRAN only the masked vertex attends
     mean = weights.sum(0) / layers[:, None]
-    places = list(fact.elements())
+
+    def weight(source: Position, target: Position) -> float:
+        return float(mean[column_of(source, query.num_qualifiers), column_of(target, query.num_qualifiers)])
+
     return [
-        Attention(str(source), str(target), int(edge.type), float(mean[places.index(source), places.index(target)]))
+        Attention(str(source), str(target), int(edge.type), weight(source, target))
         for edge in fact_graph(fact).edges
         for source, target in ((edge.first, edge.second), (edge.second, edge.first))
     ]

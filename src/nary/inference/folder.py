@@ -1,14 +1,14 @@
 """The model folder: everything needed to use a model, and nothing that could be executed.
 
 ``config.json`` (format version, model and its settings, recipe), ``model.safetensors``, ``vocabulary.json`` with
-labels, in ``facts/`` the known facts as Parquet, a file a split; ``metrics.json`` and ``README.md`` are those of
-:mod:`nary.inference.reports`. Whatever is wrong with a folder is a :class:`ModelFolderError`, before anything large is
-made of it.
+labels, ``facts/`` with the known facts as a Parquet file per split, ``metrics.json`` (a list of reports) and
+``README.md`` (the model card). Anything wrong with a folder is a :class:`ModelFolderError`, raised before anything
+large is allocated.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from nary.config import Settings, validated
 from nary.data.dataset import SPLITS, Dataset
 from nary.data.files import atomic_path
 from nary.errors import NaryError
+from nary.evaluation.protocol import Protocol
+from nary.evaluation.report import Report
 from nary.facts.storage import load_table_parquet, load_vocabulary, save_table_parquet, save_vocabulary
 from nary.models.contract import Model, Sizes
 from nary.models.registry import find
@@ -28,7 +30,9 @@ from nary.models.weights import write_tensors
 from nary.version import __version__
 
 FORMAT = 1
-CONFIG = "config.json"
+CONFIG_FILE = "config.json"
+METRICS_FILE = "metrics.json"
+CARD_FILE = "README.md"
 _WEIGHTS = "model.safetensors"
 
 
@@ -54,21 +58,28 @@ class Described:
         return str(self.settings.name)  # type: ignore[attr-defined]
 
 
+_AGAIN = "Get the folder again."
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Whatever goes wrong in the body is the fault of the file at ``path``."""
+    """Report what goes wrong in reading and validating the file at ``path`` as damage of that file.
+
+    Only file access and validation belong in the body: a bug in the code of a model must not look like a damaged file.
+    """
     try:
         yield
     except ModelFolderError:
         raise
     except NaryError as error:
         raise ModelFolderError(error.message, error.hint or _AGAIN, error.file or str(path)) from None
-    except (OSError, ArithmeticError, LookupError, RuntimeError, SafetensorError, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise ModelFolderError(f"damaged: {reason}", _AGAIN, str(path)) from None
+    except (OSError, ValueError, SafetensorError) as error:
+        raise _damaged(path, error) from None
 
 
-_AGAIN = "Get the folder again."
+def _damaged(path: Path, error: Exception) -> ModelFolderError:
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return ModelFolderError(f"damaged: {reason}", _AGAIN, str(path))
 
 
 def sizes_of(dataset: Dataset) -> Sizes:
@@ -92,7 +103,7 @@ def save_description(
             "model": settings.model_dump(),
             "recipe": None if recipe is None else {name: recipe[name] for name in recipe if name != "model"},
         }
-        (temporary / CONFIG).write_bytes(orjson.dumps(config, option=orjson.OPT_INDENT_2))
+        (temporary / CONFIG_FILE).write_bytes(orjson.dumps(config, option=orjson.OPT_INDENT_2))
         save_vocabulary(dataset.vocabulary, temporary / "vocabulary.json")
         for split, table in dataset.splits.items():
             save_table_parquet(table, temporary / "facts" / f"{split}.parquet")
@@ -105,9 +116,9 @@ def save_weights(folder: Path, model: Model) -> None:
 
 def read_description(folder: Path) -> Described:
     """What kind of model is in ``folder``."""
-    path = folder / CONFIG
+    path = folder / CONFIG_FILE
     if not path.is_file():
-        raise ModelFolderError(f"{folder} is no model or run folder: it has no {CONFIG}", "nary train makes one.")
+        raise ModelFolderError(f"{folder} is no model or run folder: it has no {CONFIG_FILE}", "nary train makes one.")
     with reading(path):
         config = orjson.loads(path.read_bytes())
         if not isinstance(config, dict) or type(config.get("format")) is not int:
@@ -118,14 +129,14 @@ def read_description(folder: Path) -> Described:
                 "Update Nary: pip install --upgrade nary",
                 str(path),
             )
-        strings = {name: config.get(name) for name in ("dataset", "fingerprint")}
-        parts = {name: config.get(name) for name in ("sizes", "model")}
-        wrong = [name for name, value in strings.items() if not isinstance(value, str)]
-        wrong += [name for name, value in parts.items() if not isinstance(value, dict)]
-        if wrong:
-            raise ValueError(f"{wrong[0]} is missing or of the wrong kind")
-        settings = validated(find(str(config["model"].get("name"))).settings, config["model"], "model", str(path))
         recipe = config.get("recipe")
+        types = {"dataset": str, "fingerprint": str, "sizes": dict, "model": dict, "recipe": dict | None}
+        for name, expected in types.items():
+            if not isinstance(config.get(name), expected):
+                raise ValueError(f"{name} is missing or of the wrong kind")
+        if config["sizes"].keys() != {field.name for field in fields(Sizes)}:
+            raise ValueError(f"unexpected sizes {', '.join(config['sizes'])}")
+        settings = validated(find(str(config["model"].get("name"))).settings, config["model"], "model", str(path))
         tables = None if recipe is None else {**recipe, "model": config["model"]}
         return Described(config["dataset"], config["fingerprint"], Sizes(**config["sizes"]), settings, tables)
 
@@ -140,7 +151,9 @@ def load_dataset(folder: Path, described: Described | None = None) -> Dataset:
         if dataset.fingerprint != described.fingerprint:
             raise ModelFolderError("its vocabulary or facts are not those it was made with", _AGAIN, str(folder))
         if described.sizes != sizes_of(dataset):
-            raise ModelFolderError("its sizes are not those of its vocabulary and facts", _AGAIN, str(folder / CONFIG))
+            raise ModelFolderError(
+                "its sizes are not those of its vocabulary and facts", _AGAIN, str(folder / CONFIG_FILE)
+            )
         _check_ids(dataset)
     return dataset
 
@@ -155,26 +168,60 @@ def _check_ids(dataset: Dataset) -> None:
 
 
 def load_model(folder: Path, described: Described, dataset: Dataset) -> Model:
-    """The model in ``folder``, ready to use."""
+    """The model in ``folder``, ready to use, on the CPU."""
     path, sizes = folder / _WEIGHTS, sizes_of(dataset)
     if not path.is_file():
         raise ModelFolderError(
             f"{folder} has no weights yet", "Was the training finished? nary train --resume RUN goes on."
         )
     with reading(path):
-        weights = _read_weights(path, described.settings, sizes)
-        model = find(described.model).make(described.settings, sizes)
+        shapes = _read_shapes(path)
+        _check_settings(described.settings, shapes)
+    outline = _outline(path, described.settings, sizes)
+    with reading(path):
+        weights = _read_weights(path, outline, shapes)
+    model = find(described.model).make(described.settings, sizes)
+    try:
         model.load_state_dict(weights)
+    except RuntimeError as error:  # buffers that do not fit together
+        raise _damaged(path, error) from error
     return model.eval()
 
 
-def _read_weights(path: Path, settings: Settings, sizes: Sizes) -> dict[str, Tensor]:
-    """The tensors in the file, once its header and the settings are known to mean the same model."""
+def _read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """The shapes of the tensors, from the header of the file."""
     with safe_open(path, framework="pt") as file:
-        shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
-        expected = _outline(settings, sizes, shapes)
+        return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+
+
+def _check_settings(settings: Settings, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Refuse settings of a model that is larger than its weights, and perhaps too large even to be outlined."""
+    largest = max((len(shapes), *(side for shape in shapes.values() if 0 not in shape for side in shape)))
+    for key, value in settings:
+        if isinstance(value, int) and value > largest:
+            raise ValueError(f"model.{key} is {value:,}, and the weights are of a smaller model")
+
+
+def _outline(path: Path, settings: Settings, sizes: Sizes) -> Model:
+    """The model without memory for its weights."""
+    try:
+        with torch.device("meta"):
+            return find(str(settings.name)).make(settings, sizes)  # type: ignore[attr-defined]
+    except NaryError as error:  # settings that do not go together
+        raise ModelFolderError(error.message, error.hint or _AGAIN, error.file or str(path)) from None
+
+
+def _read_weights(path: Path, outline: Model, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Tensor]:
+    """The tensors in the file, once its header is known to fit the model."""
+    expected = outline.state_dict()
+    if strange := set(expected) ^ set(shapes):
+        raise ValueError(f"{min(strange)} is missing, or not part of this model")
+    for name, parameter in outline.named_parameters():  # buffers may grow with the facts
+        if tuple(parameter.shape) != shapes[name]:
+            raise ValueError(f"{name} is of shape {shapes[name]}, not {tuple(parameter.shape)}")
+    with safe_open(path, framework="pt") as file:
         weights = {name: file.get_tensor(name) for name in shapes}
-    for name, tensor in expected.state_dict().items():
+    for name, tensor in expected.items():
         if tensor.dtype != weights[name].dtype:
             raise ValueError(f"{name} is of {weights[name].dtype}, not {tensor.dtype}")
         if not weights[name].isfinite().all():
@@ -182,17 +229,52 @@ def _read_weights(path: Path, settings: Settings, sizes: Sizes) -> dict[str, Ten
     return weights
 
 
-def _outline(settings: Settings, sizes: Sizes, shapes: Mapping[str, tuple[int, ...]]) -> Model:
-    """The model of ``settings`` without memory for its weights, which must have these ``shapes``."""
-    largest = max((len(shapes), *(side for shape in shapes.values() if 0 not in shape for side in shape)))
-    for key, value in settings:
-        if isinstance(value, int) and value > largest:  # such a model could not even be outlined
-            raise ValueError(f"model.{key} is {value:,}, and the weights are of a smaller model")
-    with torch.device("meta"):
-        model = find(str(settings.name)).make(settings, sizes)  # type: ignore[attr-defined]
-    if strange := set(model.state_dict()) ^ set(shapes):
-        raise ValueError(f"{min(strange)} is missing, or not part of this model")
-    for name, parameter in model.named_parameters():  # buffers may grow with the facts
-        if tuple(parameter.shape) != shapes[name]:
-            raise ValueError(f"{name} is of shape {shapes[name]}, not {tuple(parameter.shape)}")
-    return model
+class _StoredReport(Settings):
+    """A report as ``metrics.json`` holds it."""
+
+    dataset: str
+    split: str
+    protocol: Protocol
+    metrics: dict[str, dict[str, int | float]]
+    notes: list[str]
+
+
+def load_reports(folder: Path) -> list[Report]:
+    """The reports in ``metrics.json``: the newest for each split and protocol; none if there is no such file.
+
+    A metric that a report lacks, because it is older than the metric, is absent.
+    """
+    path = folder / METRICS_FILE
+    if not path.exists():
+        return []
+    with reading(path):
+        content = orjson.loads(path.read_bytes())
+        if not isinstance(content, list) or not all(isinstance(one, dict) for one in content):
+            raise ValueError("it is no list of reports")
+        stored = [validated(_StoredReport, one, "report") for one in content]
+    return [Report(one.dataset, one.split, one.protocol, one.metrics, one.notes) for one in stored]
+
+
+def save_reports(folder: Path, reports: Sequence[Report]) -> None:
+    """Write ``metrics.json``."""
+    content = orjson.dumps([report.as_dict() for report in reports], option=orjson.OPT_INDENT_2)
+    with atomic_path(folder / METRICS_FILE) as temporary:
+        temporary.write_bytes(content)
+
+
+def with_report(reports: Sequence[Report], report: Report) -> list[Report]:
+    """``reports`` with ``report`` instead of an older one for the same split and protocol."""
+
+    def key(one: Report) -> object:
+        return one.split, one.protocol.as_dict()
+
+    return [*(old for old in reports if key(old) != key(report)), report]
+
+
+def save_card(folder: Path, text: str, before: str | None = None) -> None:
+    """Write the model card; with ``before``, only if the card is still that text, so that edits are kept."""
+    path = folder / CARD_FILE
+    if before is not None and path.is_file() and path.read_bytes() != before.encode():
+        return
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(text.encode())

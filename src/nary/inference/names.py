@@ -1,17 +1,19 @@
-"""Names as people write them: matched exactly, then by label, then whatever the case."""
+"""Names as people write them, matched exactly, then by label, then ignoring case; and search while typing."""
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import TypeVar
 
 from nary.errors import DataError, SettingError, did_you_mean
 from nary.facts import GAP, Element, Fact, Position, Query, Vocabulary
 from nary.inference.results import Found
-from nary.inference.search import SearchIndex
 from nary.models.contract import Kind
 
 _Statement = TypeVar("_Statement", Fact, Query)
 _SHOWN = 5  # of the names that an ambiguous text may mean
+_SEPARATOR = "\0"  # no name holds it
 
 
 class Names:
@@ -36,29 +38,29 @@ class Names:
         """The kind and id of what ``text`` names; without a ``kind`` an entity or, if there is none, a relation."""
         if kind is not None:
             return kind, self._chosen(kind)[0].id_of(text)
-        for own in self._of.values():
-            if own.matches(text):
-                return own.kind, own.id_of(text)
-        known = [name for own in self._of.values() for name in own.names_and_labels]
+        for names in self._of.values():
+            if names.matches(text):
+                return names.kind, names.id_of(text)
+        known = [name for names in self._of.values() for name in names.names_and_labels]
         raise DataError(f"unknown name {text!r}", did_you_mean(text, known))
 
     def resolve(self, statement: _Statement) -> _Statement:
         """The same fact or query in the names of the vocabulary."""
-        found: dict[Position, Element] = {}
+        resolved: dict[Position, Element] = {}
         for position, element in statement.elements().items():
-            own = self._of["entity" if position.role.is_entity else "relation"]
-            found[position] = GAP if element is GAP else own.names[own.id_of(str(element))]
-        return type(statement).from_elements(found)
+            names = self._of["entity" if position.role.is_entity else "relation"]
+            resolved[position] = GAP if element is GAP else names.names[names.id_of(str(element))]
+        return type(statement).from_elements(resolved)
 
     def search(self, text: str, kind: Kind | None = None, limit: int = 20) -> list[Found]:
-        """Names that begin with ``text``, or whose label does, then those that hold it, whatever the case."""
+        """Names that begin with ``text``, or whose label does, then those that contain it, ignoring case."""
         searched = self._chosen(kind)
-        found: dict[tuple[Kind, int], Found] = {}
-        for step in ("starting", "holding"):
-            for own in searched:
-                for i in getattr(own.index, step)(text, limit):
-                    found.setdefault((own.kind, i), Found(own.names[i], own.labels[i], own.kind))
-        return list(found.values())[:limit]
+        hits: dict[tuple[Kind, int], Found] = {}
+        for find in (SearchIndex.starting, SearchIndex.containing):
+            for names in searched:
+                for i in find(names.index, text, limit):
+                    hits.setdefault((names.kind, i), Found(names.names[i], names.labels[i], names.kind))
+        return list(hits.values())[:limit]
 
     def labeled(self, statement: Fact | Query) -> str:
         """The text form with labels instead of names, for people to read."""
@@ -69,7 +71,7 @@ class Names:
     def _chosen(self, kind: Kind | None) -> "list[_KindNames]":
         if kind is not None and kind not in self._of:
             raise SettingError(f"{kind!r} is no kind of name", f"Expected {' or '.join(self._of)}.")
-        return [own for own in self._of.values() if kind in (None, own.kind)]
+        return [names for names in self._of.values() if kind in (None, names.kind)]
 
 
 class _KindNames:
@@ -89,14 +91,14 @@ class _KindNames:
 
     def id_of(self, text: str) -> int:
         """The one id that ``text`` means."""
-        found = self.matches(text)
-        if not found:
+        ids = self.matches(text)
+        if not ids:
             raise DataError(f"unknown {self.kind} {text!r}", did_you_mean(text, self.names_and_labels))
-        if len(found) > 1:
-            meant = ", ".join(self.names[i] for i in found[:_SHOWN]) + (", ..." if len(found) > _SHOWN else "")
+        if len(ids) > 1:
+            meant = ", ".join(self.names[i] for i in ids[:_SHOWN]) + (", ..." if len(ids) > _SHOWN else "")
             kinds = "entities" if self.kind == "entity" else "relations"
-            raise DataError(f"{text!r} may mean {len(found):,} {kinds}", f"Write the name of the one you mean: {meant}")
-        return found[0]
+            raise DataError(f"{text!r} may mean {len(ids):,} {kinds}", f"Write the name of the one you mean: {meant}")
+        return ids[0]
 
     @cached_property
     def labels(self) -> list[str]:
@@ -109,21 +111,72 @@ class _KindNames:
         return list(dict.fromkeys([*self.names, *self.labels]))
 
     @cached_property
-    def index(self) -> SearchIndex:
-        """For searching while typing."""
+    def index(self) -> "SearchIndex":
+        """The index for search while typing."""
         return SearchIndex(self.names, self.labels)
 
     @cached_property
     def _by_label(self) -> Mapping[str, Sequence[int]]:
-        found: dict[str, list[int]] = {}
+        ids: dict[str, list[int]] = {}
         for i, label in enumerate(self.labels):
-            found.setdefault(label, []).append(i)
-        return found
+            ids.setdefault(label, []).append(i)
+        return ids
 
     @cached_property
     def _by_folded(self) -> Mapping[str, Sequence[int]]:
-        found: dict[str, list[int]] = {}
+        ids: dict[str, list[int]] = {}
         for i, (name, label) in enumerate(zip(self.names, self.labels, strict=True)):
             for text in {name.casefold(), label.casefold()}:
-                found.setdefault(text, []).append(i)
-        return found
+                ids.setdefault(text, []).append(i)
+        return ids
+
+
+class SearchIndex:
+    """Finds the indices of names by a part of the name or of its label, ignoring case, in milliseconds."""
+
+    def __init__(self, names: Sequence[str], labels: Sequence[str]) -> None:
+        texts = [(_folded(name), i) for i, name in enumerate(names)]
+        texts += [
+            (_folded(label), i) for i, (name, label) in enumerate(zip(names, labels, strict=True)) if label != name
+        ]
+        texts.sort()
+        self._texts = [text for text, _ in texts]
+        self._places = [place for _, place in texts]
+        # One long string is much faster to search than text by text.
+        self._joined = _SEPARATOR.join(self._texts)
+        self._starts = [0]
+        for text in self._texts[:-1]:
+            self._starts.append(self._starts[-1] + len(text) + 1)
+
+    def starting(self, text: str, limit: int) -> list[int]:
+        """The places of at most ``limit`` names that begin with ``text``, in alphabetical order."""
+        part = _folded(text)
+        return _first(self._beginning(part), limit)
+
+    def containing(self, text: str, limit: int) -> list[int]:
+        """The places of at most ``limit`` names that contain ``text``, in alphabetical order."""
+        return _first(self._anywhere(_folded(text)), limit)
+
+    def _beginning(self, part: str) -> Iterator[int]:
+        for number in range(bisect_left(self._texts, part), len(self._texts)):
+            if not self._texts[number].startswith(part):
+                return
+            yield self._places[number]
+
+    def _anywhere(self, part: str) -> Iterator[int]:
+        at = self._joined.find(part)
+        while at >= 0:
+            number = bisect_right(self._starts, at) - 1
+            yield self._places[number]
+            if number + 1 == len(self._starts):
+                return
+            at = self._joined.find(part, self._starts[number + 1])
+
+
+def _folded(text: str) -> str:
+    return text.casefold().replace(_SEPARATOR, " ")
+
+
+def _first(places: Iterator[int], limit: int) -> list[int]:
+    """The first distinct ones."""
+    return list(islice(dict.fromkeys(islice(places, 2 * limit)), limit))  # a place comes twice at most: name and label

@@ -1,41 +1,67 @@
-"""Filling one gap: the best answers to queries, many of them at a time."""
+"""Filling gaps: the best answers to queries with one gap, and the best completions of queries with several.
 
+Several gaps are filled by beam search. Each partial completion first fills the gap whose best answer is the most
+probable and then scores the rest again, because what is filled in helps with the other gaps.
+"""
+
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
 from nary.errors import FactError, SettingError
-from nary.facts import Query
-from nary.inference.asking import Asker
-from nary.inference.questions import Question
-from nary.inference.results import Answer, Prediction
+from nary.evaluation.queries import EncodedQuery
+from nary.facts import Fact, Query
+from nary.facts.table import decode_fact
+from nary.inference.context import Context
+from nary.inference.results import Answer, Completion, Completions, FilledElement, Prediction
+from nary.models.contract import Model
 
 Known = Literal["mark", "hide", "only"]
-"""What to do with answers that make a known fact: mark them, leave them out, or show nothing else."""
+"""What to do with answers that complete the query to a known fact: mark them, hide them, or show only them."""
+
+_BEAM_WIDTH = 32
+"""The smallest number of partial completions followed at a time."""
 
 
-def predict(asker: Asker, queries: Sequence[Query], k: int, known: Known) -> list[Prediction]:
-    """The ``k`` best answers to each query; all have one gap and the names of the vocabulary."""
+def predict(context: Context, queries: Sequence[Query], k: int, known: Known) -> list[Prediction]:
+    """The ``k`` best answers to each query; all have one gap and use the names of the vocabulary."""
     check_count(k)
     check_known(known)
-    questions = [_question(asker, query) for query in queries]
+    encoded = [_encode(context, query) for query in queries]
     answers: dict[int, list[Answer]] = {}
-    for places, scores, log_probabilities in asker.ask(questions):
-        for row, place in enumerate(places):
-            question = questions[place]
-            known_ids = asker.known_answers(question)
-            names = asker.candidates(question.kind)
+    for part in context.score(encoded):
+        for place, row in zip(part.places, part.rows, strict=True):
+            known_ids = context.known_answers(encoded[place])
+            names = context.candidates(encoded[place].kind)
             is_known = set(known_ids)
             answers[place] = [
-                Answer(names[i], asker.vocabulary.label(names[i]), probability, score, i in is_known)
-                for i, probability, score in _best(scores[row], log_probabilities[row], known_ids, k, known)
+                Answer(names[i], context.vocabulary.label(names[i]), probability, score, i in is_known)
+                for i, probability, score in _best(part.scores[row], part.log_probabilities[row], known_ids, k, known)
             ]
     return [
-        Prediction(str(query), str(question.position), answers[place], asker.notes(query.arity), asker.calibrated)
-        for place, (query, question) in enumerate(zip(queries, questions, strict=True))
+        Prediction(str(query), str(query.gaps[0]), answers[place], context.notes(query.arity), context.calibrated)
+        for place, query in enumerate(queries)
     ]
+
+
+def complete(context: Context, query: Query, k: int, known: Known) -> Completions:
+    """The ``k`` best ways to fill all gaps of a query that uses the names of the vocabulary."""
+    check_count(k)
+    check_known(known)
+    partials: dict[Fact, list[_Partial]] = {}
+    for partial in _beam_search(context, query, max(k, _BEAM_WIDTH)):
+        fact = decode_fact(partial.ids, context.vocabulary)
+        if len(set(fact.qualifiers)) == len(fact.qualifiers):  # no qualifier occurs twice
+            partials.setdefault(fact, []).append(partial)
+    answers = [_completion(context, query, fact, same_fact) for fact, same_fact in partials.items()]
+    answers = [answer for answer in answers if known == "mark" or answer.known == (known == "only")]
+    answers.sort(key=lambda answer: -answer.score)
+    positions = [str(gap) for gap in query.gaps]
+    return Completions(str(query), positions, answers[:k], context.notes(query.arity), context.calibrated)
 
 
 def check_count(k: int) -> None:
@@ -45,15 +71,23 @@ def check_count(k: int) -> None:
 
 
 def check_known(known: str) -> None:
-    """Refuse what is no way to treat known answers."""
+    """Refuse anything but a value of :data:`Known`."""
     if known not in get_args(Known):
         raise SettingError(f"known answers cannot be treated by {known!r}", f"Expected {' or '.join(get_args(Known))}.")
 
 
-def _question(asker: Asker, query: Query) -> Question:
+def check_multiple_masks(model: Model) -> None:
+    """Refuse a model that cannot answer when more than one element is missing."""
+    if not model.supports_multiple_masks:
+        raise SettingError(
+            f"{model.name} cannot answer when several elements are missing", "Leave one gap, or use gran."
+        )
+
+
+def _encode(context: Context, query: Query) -> EncodedQuery:
     if len(query.gaps) > 1:
         raise FactError(f"{query} has {len(query.gaps)} gaps", "Leave one gap, or use complete to fill several.")
-    return asker.question(query, query.gaps[0])
+    return context.encode(query, query.gaps[0])
 
 
 def _best(
@@ -64,7 +98,68 @@ def _best(
         allowed = torch.tensor(known_ids, dtype=torch.int64)
         chosen = allowed[scores[allowed].topk(min(k, len(known_ids))).indices]
     else:
-        left_out = torch.tensor(known_ids if known == "hide" else [], dtype=torch.int64)
-        left = scores.index_fill(0, left_out, -torch.inf)
-        chosen = left.topk(min(k, len(scores) - len(left_out))).indices
+        hidden = torch.tensor(known_ids if known == "hide" else [], dtype=torch.int64)
+        remaining = scores.index_fill(0, hidden, -torch.inf)
+        chosen = remaining.topk(min(k, len(scores) - len(hidden))).indices
     return list(zip(chosen.tolist(), log_probabilities[chosen].exp().tolist(), scores[chosen].tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class _Partial:
+    """A partly filled query: its ids, the columns still open, and the log probability of what was filled in."""
+
+    ids: tuple[int, ...]
+    open: frozenset[int]
+    log_probability: float = 0.0
+
+    def queries(self) -> list[EncodedQuery]:
+        """A query for each open column; the other open columns are hidden."""
+        return [EncodedQuery(self.ids, column, self.open - {column}) for column in sorted(self.open)]
+
+    def fill(self, query: EncodedQuery, answer: int, log_probability: float) -> "_Partial":
+        """Put an answer into one of the open columns."""
+        return _Partial(query.fill(answer), self.open - {query.column}, self.log_probability + log_probability)
+
+
+def _beam_search(context: Context, query: Query, width: int) -> list[_Partial]:
+    """The most probable ways to fill all gaps, best first, following ``width`` at a time."""
+    check_multiple_masks(context.model)
+    first = [context.encode(query, gap) for gap in query.gaps]
+    beam = [_Partial(first[0].ids, frozenset(encoded.column for encoded in first))]
+    while beam[0].open:
+        pairs = [(partial, encoded) for partial in beam for encoded in partial.queries()]
+        best = top_candidates(context, [encoded for _, encoded in pairs], width)
+        surest: dict[_Partial, int] = {}
+        for place, (partial, _) in enumerate(pairs):
+            if partial not in surest or best[place][0][0] > best[surest[partial]][0][0]:
+                surest[partial] = place
+        extended = [
+            partial.fill(pairs[place][1], answer, log_probability)
+            for partial, place in surest.items()
+            for log_probability, answer in zip(*best[place], strict=True)
+        ]
+        beam = sorted(extended, key=lambda partial: -partial.log_probability)[:width]
+    return beam
+
+
+def top_candidates(
+    context: Context, queries: Sequence[EncodedQuery], k: int
+) -> dict[int, tuple[list[float], list[int]]]:
+    """The log probabilities and ids of the ``k`` best candidates for each query, by its index."""
+    best = {}
+    for part in context.score(queries):
+        top = part.log_probabilities.topk(min(k, part.log_probabilities.shape[1]))
+        values, ids = top.values.tolist(), top.indices.tolist()
+        best.update({place: (values[row], ids[row]) for place, row in zip(part.places, part.rows, strict=True)})
+    return best
+
+
+def _completion(context: Context, query: Query, fact: Fact, partials: list[_Partial]) -> Completion:
+    """Paths to the same fact differ in which of two equal gaps got which answer, so their probabilities add up."""
+    score = float(torch.tensor([partial.log_probability for partial in partials]).logsumexp(0))
+    elements = []
+    for gap in query.gaps:
+        encoded = context.encode(query, gap)
+        name = context.candidates(encoded.kind)[partials[0].ids[encoded.column]]
+        elements.append(FilledElement(str(gap), name, context.vocabulary.label(name)))
+    return Completion(str(fact), elements, math.exp(score), score, context.is_known(fact))

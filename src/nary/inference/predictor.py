@@ -1,11 +1,11 @@
-"""A trained model in use: everything it can be asked, in one place."""
+"""The predictor: everything a trained model can be asked, in one class."""
 
 from collections.abc import Sequence
 
 from nary.data.dataset import Dataset
 from nary.facts import Fact, FactTable, Position, Query
-from nary.inference import completion, explanation, neighbors, plausibility, prediction, suggestions
-from nary.inference.asking import Asker
+from nary.inference import explanation, neighbors, plausibility, prediction, suggestions
+from nary.inference.context import Context
 from nary.inference.names import Names
 from nary.inference.prediction import Known
 from nary.inference.results import (
@@ -21,65 +21,63 @@ from nary.progress import Progress, no_progress
 
 
 class Predictor:
-    """Answers questions with a trained model.
+    """Answers queries with a trained model.
 
-    Names may be given as they stand in the vocabulary, by label, or in another case. ``held_out`` holds facts the
-    model has not learned from; its probabilities are calibrated on them.
+    Names may be given as in the vocabulary, by label, or ignoring case. ``held_out`` holds facts the model was not
+    trained on; probabilities are calibrated on them.
     """
 
     def __init__(self, model: Model, dataset: Dataset, held_out: FactTable | None = None) -> None:
-        self.asker = Asker(model, dataset, held_out)
+        self.context = Context(model, dataset, held_out)
 
     @property
     def names(self) -> Names:
-        """Finds entities and relations by what people write."""
-        return self.asker.names
+        """Finds entities and relations by name or label."""
+        return self.context.names
 
     @property
     def calibrated(self) -> bool:
-        """Whether probabilities are fitted to facts the model has not learned from."""
-        return self.asker.calibrated
+        """Whether probabilities are calibrated on facts the model was not trained on."""
+        return self.context.calibrated
 
     def check(self, query: Query) -> Query:
-        """The query in the names of the vocabulary; an error if :meth:`predict` could not answer it."""
+        """The query in the names of the vocabulary; an error if the model cannot predict all of its gaps."""
         resolved = self.names.resolve(query)
         for gap in resolved.gaps:
-            self.asker.question(resolved, gap)
+            self.context.check(resolved, gap)
         if len(resolved.gaps) > 1:
-            completion.check_multiple_masks(self.asker.model)
+            prediction.check_multiple_masks(self.context.model)
         return resolved
 
-    def predict(self, query: Query, k: int = 10, known: Known = "mark") -> Prediction | Completions:
-        """The ``k`` best answers to a query; of one with several gaps the best completions, as :meth:`complete`."""
-        if len(query.gaps) > 1:
-            return self.complete(query, k, known)
+    def predict(self, query: Query, k: int = 10, known: Known = "mark") -> Prediction:
+        """The ``k`` best answers to a query with one gap; :meth:`complete` fills several."""
         return self.predict_many([query], k, known)[0]
 
     def predict_many(self, queries: Sequence[Query], k: int = 10, known: Known = "mark") -> list[Prediction]:
-        """The ``k`` best answers to each of many queries with one gap, asked together."""
-        return prediction.predict(self.asker, [self.names.resolve(query) for query in queries], k, known)
+        """The ``k`` best answers to each of many queries with one gap, scored together."""
+        return prediction.predict(self.context, [self.names.resolve(query) for query in queries], k, known)
 
     def complete(self, query: Query, k: int = 10, known: Known = "mark") -> Completions:
         """The ``k`` best ways to fill all gaps of a query, by their joint probability. Experimental."""
-        return completion.complete(self.asker, self.names.resolve(query), k, known)
+        return prediction.complete(self.context, self.names.resolve(query), k, known)
 
     def score(self, facts: Sequence[Fact]) -> list[Plausibility]:
-        """How plausible each fact is, and which of its elements fits least."""
+        """The plausibility of each fact and of its elements."""
         resolved = [self.names.resolve(fact) for fact in facts]
-        return self.score_table(FactTable.from_facts(resolved, self.asker.vocabulary))
+        return self.score_table(FactTable.from_facts(resolved, self.context.vocabulary))
 
     def score_table(self, table: FactTable, progress: Progress = no_progress) -> list[Plausibility]:
         """Like :meth:`score`, for a table of facts with the ids of the vocabulary."""
-        return plausibility.score(self.asker, table, progress)
+        return plausibility.score(self.context, table, progress)
 
     def suggest(self, fact: Fact, k: int = 10) -> Suggestions:
         """The ``k`` most probable qualifiers that the fact does not have yet."""
-        return suggestions.suggest(self.asker, self.names.resolve(fact), k)
+        return suggestions.suggest(self.context, self.names.resolve(fact), k)
 
     def explain(self, fact: Fact, position: Position) -> Explanation:
-        """Why the model gives the element at ``position`` as an answer: contributions, similar facts, attention."""
-        return explanation.explain(self.asker, self.names.resolve(fact), position)
+        """Why the model gives the element at ``position``: contributions, similar facts, attention."""
+        return explanation.explain(self.context, self.names.resolve(fact), position)
 
     def similar(self, name: str, kind: Kind | None = None, k: int = 10) -> Neighbors:
         """The ``k`` entities, or relations, whose vectors are nearest to that of ``name``."""
-        return neighbors.similar(self.asker, name, kind, k)
+        return neighbors.similar(self.context, name, kind, k)

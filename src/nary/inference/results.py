@@ -1,4 +1,4 @@
-"""What a model in use answers: plain values, each with ``as_dict`` for JSON. Every name comes with its label."""
+"""The results of a predictor: plain dataclasses with ``as_dict`` for JSON. Every name comes with its label."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ _PLAIN = (str, float, int)
 
 
 def _plain(value: Any) -> Any:
-    """Lists and dicts all the way down, in a fraction of the time that ``dataclasses.asdict`` takes."""
+    """Like ``dataclasses.asdict``, in a fraction of the time."""
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, _SEQUENCES):
         return [_plain(one) for one in value]
-    return {name: _plain(own) for name, own in vars(value).items()}
+    return {name: _plain(item) for name, item in vars(value).items()}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A candidate for the gap; ``known`` says that the completed fact is one of the facts the model knows."""
+    """A candidate for the gap; ``known`` if it completes the query to a known fact."""
 
     name: str
     label: str
@@ -43,7 +43,7 @@ class Answer:
 class Prediction(_Result):
     """The best answers to a query with one gap, best first.
 
-    ``calibrated`` says that the probabilities were fitted to facts the model has not learned from.
+    ``calibrated`` if the probabilities were calibrated on facts the model was not trained on.
     """
 
     query: str
@@ -64,7 +64,7 @@ class FilledElement:
 
 @dataclass(frozen=True)
 class Completion:
-    """A whole fact made of a query with several gaps; ``score`` is the logarithm of its joint probability."""
+    """A query with all gaps filled; ``score`` is its joint log probability."""
 
     fact: str
     elements: Sequence[FilledElement]
@@ -140,18 +140,18 @@ class Contribution:
 
 @dataclass(frozen=True)
 class SupportingFact:
-    """A fact the model learned from that poses a similar question; ``answer`` is the answer it gives."""
+    """A training fact that answers a similar query; ``answer`` is its answer."""
 
     fact: str
     label: str
-    """The fact as people read it."""
+    """The fact with labels instead of names."""
     answer: str
     similarity: float
 
 
 @dataclass(frozen=True)
 class Attention:
-    """How much the element at ``source`` looks at the one at ``target``; ``type`` is that of the edge between them."""
+    """How much the element at ``source`` attends to ``target``; ``type`` is that of the edge between them."""
 
     source: str
     target: str
@@ -161,7 +161,7 @@ class Attention:
 
 @dataclass(frozen=True)
 class Explanation(_Result):
-    """Why a model gives an answer: what adds to its score, which facts are similar, where attention goes."""
+    """Why a model gives an answer: contributions to its score, similar training facts, attention."""
 
     fact: str
     position: str
@@ -176,7 +176,7 @@ class Explanation(_Result):
     notes: Sequence[str] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON, where attention goes ``from`` one position ``to`` another."""
+        """For JSON; attention has the keys ``from`` and ``to``."""
         attention = [
             {"from": one.source, "to": one.target, "type": one.type, "weight": one.weight} for one in self.attention
         ]
@@ -185,7 +185,7 @@ class Explanation(_Result):
 
 @dataclass(frozen=True)
 class Neighbor:
-    """An entity or relation whose vector points the same way."""
+    """An entity or relation with a similar vector."""
 
     name: str
     label: str

@@ -23,7 +23,7 @@ from nary.facts.table import Ids, Rows, number_rows
 from nary.progress import Progress, no_progress
 
 
-def load_dataset(info: CatalogEntry, progress: Progress = no_progress) -> Dataset:
+def load_dataset(entry: CatalogEntry, progress: Progress = no_progress) -> Dataset:
     """Load the dataset that ``info`` describes."""
     if info.loader is not None:
         return _call_loader(info)
@@ -40,7 +40,7 @@ def load_dataset(info: CatalogEntry, progress: Progress = no_progress) -> Datase
     return replace(dataset, notes=notes)
 
 
-def _call_loader(info: CatalogEntry) -> Dataset:
+def _call_loader(entry: CatalogEntry) -> Dataset:
     """Call the loader of a dataset; the result gets the registered name, by which recipes refer to it."""
     dataset = info.loader() if info.loader else None
     if not isinstance(dataset, Dataset):

@@ -39,7 +39,7 @@ def describe(name: str, progress: Progress = no_progress) -> dict[str, Any]:
     }
 
 
-def _summary(info: CatalogEntry) -> dict[str, Any]:
+def _summary(entry: CatalogEntry) -> dict[str, Any]:
     location = find(info)
     known = _as_dict(info.published) | _as_dict(info.counted)
     return {
@@ -60,7 +60,7 @@ def _as_dict(given: DatasetCounts | None) -> dict[str, Any]:
     return values | ({"source": given.source} if given.source else {})
 
 
-def _differences(ours: Mapping[str, Any], info: CatalogEntry, location: Location | None) -> list[dict[str, Any]]:
+def _differences(ours: Mapping[str, Any], entry: CatalogEntry, location: Location | None) -> list[dict[str, Any]]:
     if info.published is None:
         return []
     here = dict(ours) | {"arities": tuple(int(arity) for arity in ours["arities"])}

@@ -14,7 +14,7 @@ from nary.progress import Progress, no_progress
 class Location:
     """A variant of a dataset whose files are all in ``folder``, and its labels, which may be missing."""
 
-    info: CatalogEntry
+    entry: CatalogEntry
     variant: Variant
     folder: Path
     labels: Path | None
@@ -54,7 +54,7 @@ def path_of(file: File, folder: Path) -> Path:
     return Path(os.path.normpath(folder / file.path))
 
 
-def find(info: CatalogEntry) -> Location | None:
+def find(entry: CatalogEntry) -> Location | None:
     """Find the first variant whose files are all in one folder."""
     for variant in info.variants:
         for folder in folders(info.name):
@@ -63,7 +63,7 @@ def find(info: CatalogEntry) -> Location | None:
     return None
 
 
-def locate(info: CatalogEntry, progress: Progress = no_progress) -> Location:
+def locate(entry: CatalogEntry, progress: Progress = no_progress) -> Location:
     """Find the files of a dataset; download them into the cache if they are missing."""
     if location := find(info):
         return location
@@ -108,7 +108,7 @@ def git_blob(path: Path) -> str:
         return hashlib.file_digest(file, lambda: digest).hexdigest()
 
 
-def _instructions(info: CatalogEntry) -> str:
+def _instructions(entry: CatalogEntry) -> str:
     """List the missing files of each variant, with the paths where they belong."""
     folder = folders(info.name)[0]
     lines: list[str] = []
@@ -123,7 +123,7 @@ def _instructions(info: CatalogEntry) -> str:
     return "\n".join(lines)
 
 
-def _labels(info: CatalogEntry) -> Path | None:
+def _labels(entry: CatalogEntry) -> Path | None:
     if info.labels is None:
         return None
     paths = (path_of(info.labels, folder) for folder in folders(info.name))

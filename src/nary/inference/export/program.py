@@ -20,7 +20,8 @@ from torch import Tensor, nn
 from torch.export import Dim, ExportedProgram
 
 from nary.errors import MissingExtraError, OutputError
-from nary.inference.export.source import Source
+from nary.facts.layout import num_columns, position_at
+from nary.inference.export.vectors import Source
 from nary.models.batch import Batch, Group
 from nary.models.contract import Model
 from nary.version import __version__
@@ -69,8 +70,8 @@ def write_onnx(source: Source, path: Path) -> None:
 
 def _trace(source: Source) -> ExportedProgram:
     """The program for any number of facts, without the paths of this machine that tracing leaves in it."""
-    model = deepcopy(source.model).eval().requires_grad_(False)
-    ids = torch.zeros(2, 2 * source.arity - 1, dtype=torch.int64)
+    model = deepcopy(source.model).cpu().eval().requires_grad_(False)
+    ids = torch.zeros(2, num_columns(source.arity - 2), dtype=torch.int64)
     any_number = {0: Dim("n")}
     with _quiet():
         traced = torch.export.export(_Scores(model), (ids, torch.arange(2)), dynamic_shapes=(any_number, any_number))
@@ -80,15 +81,14 @@ def _trace(source: Source) -> ExportedProgram:
 
 
 def _about(source: Source) -> dict[str, Any]:
-    numbers = range(1, source.arity - 1)
-    qualifiers = [f"{part} {number}" for part in ("attribute", "value") for number in numbers]
+    num_qualifiers = source.arity - 2
     return {
         "nary": __version__,
         "model": source.model.name,
         "dataset": source.dataset.name,
         "fingerprint": source.dataset.fingerprint,
         "arity": source.arity,
-        "columns": ["relation", "subject", "object", *qualifiers],
+        "columns": [str(position_at(column, num_qualifiers)) for column in range(num_columns(num_qualifiers))],
         "inputs": _INPUTS,
         "outputs": _OUTPUTS,
     }

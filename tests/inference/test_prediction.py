@@ -30,7 +30,7 @@ def test_the_joint_probability_is_the_share_of_facts() -> None:
 
 
 def test_all_of_the_primary_triple_may_be_missing() -> None:
-    found = remembering(DATA).predict(Query(GAP, GAP, GAP), k=4)
+    found = remembering(DATA).complete(Query(GAP, GAP, GAP), k=4)
     assert {answer.fact for answer in found.answers} == {str(fact) for fact in TRAIN if fact.arity == 2}
     assert [answer.probability for answer in found.answers] == pytest.approx([1 / 4] * 4)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nary.data.load import load
-from nary.evaluation.known import KnownAnswers
+from nary.evaluation.known_answers import KnownAnswers
 from nary.evaluation.protocol import FilterRule
 from nary.facts import Fact, FactTable, Position
 from nary.facts.layout import position_at
