@@ -30,7 +30,7 @@ from nary.evaluation.protocol import Protocol
 from nary.evaluation.ranks import rank
 from nary.facts import FactTable
 from nary.inference.folder import sizes_of
-from nary.models.contract import Model
+from nary.models.base import Model
 from nary.models.registry import MODELS, find
 from nary.recipe import Recipe, choose, shipped
 from nary.training.checkpoint import Checkpoints

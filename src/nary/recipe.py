@@ -11,7 +11,7 @@ from pydantic import Field, SerializeAsAny
 from nary.config import Settings, read_toml, validated, with_overrides
 from nary.errors import SettingError, did_you_mean
 from nary.evaluation.protocol import Protocol
-from nary.models.registry import find
+from nary.models.registry import MODELS
 from nary.training.settings import TrainingSettings
 
 EXAMPLE = "nobel"
@@ -68,7 +68,7 @@ def recipe_from(tables: dict[str, Any], file: str | None = None) -> Recipe:
     model = tables.get("model", {})
     return Recipe(
         data=validated(DataSettings, tables.get("data", {}), "data", file),
-        model=validated(find(str(model.get("name", "gran"))).settings, model, "model", file),
+        model=validated(MODELS.get(str(model.get("name", "gran"))).settings_class, model, "model", file),
         training=validated(TrainingSettings, tables.get("training", {}), "training", file),
         evaluation=validated(Protocol, tables.get("evaluation", {}), "evaluation", file),
     )
@@ -85,7 +85,7 @@ def choose(
     """
     file = None
     if recipe is None:
-        name = find(model or "gran").name
+        name = MODELS.get(model or "gran").name
         path = shipped().get(f"{name}/{data}") or shipped().get(f"{name}/{EXAMPLE}")
         tables = read_toml(path) if path else {"model": {"name": name}}
     else:
@@ -105,7 +105,7 @@ def full_key(name: str, model: str) -> str:
     """``table.key`` of a key given by its own name alone, for a recipe of ``model``."""
     kinds: dict[str, type[Settings]] = {
         "training": TrainingSettings,
-        "model": find(model).settings,
+        "model": MODELS.get(model).settings_class,
         "data": DataSettings,
         "evaluation": Protocol,
     }

@@ -16,7 +16,7 @@ from nary.facts import FactTable
 from nary.facts.layout import FIRST_ATTRIBUTE
 from nary.inference.folder import save_weights, sizes_of
 from nary.models.batch import Batch, Group
-from nary.models.contract import Kind, Model
+from nary.models.base import Kind, Model
 from nary.models.registry import find
 from nary.runs import InterruptedRun, resume_run, start_run, train_run
 from nary.training.corruptions import Corruptions
@@ -114,7 +114,7 @@ class ModelContract:
             pytest.skip("the model has no parameters")
         batch = Batch([group for kind in kinds_of(model) for group in asking(data.train, kind).groups])
         settings = TrainingSettings.model_validate({"loss": self.loss})
-        corruptions = Corruptions(data.train, model.sizes, settings, torch.device("cpu"))
+        corruptions = Corruptions(data.train, model.info, settings, torch.device("cpu"))
         loss_of(model.train(), Lesson.of(batch), settings, corruptions).backward()  # type: ignore[no-untyped-call]
         for name, parameter in model.named_parameters():
             assert parameter.grad is not None, name
@@ -126,7 +126,7 @@ class ModelContract:
             pytest.skip("the model has no parameters")
         own = [own for name, own in model.named_parameters() if name.rpartition(".")[2].startswith("entity")]
         assert own
-        assert all(len(parameter) >= model.sizes.entities for parameter in own)
+        assert all(len(parameter) >= model.info.num_entities for parameter in own)
 
     def test_saved_and_loaded_scores_are_equal_to_the_last_bit(
         self, model: Model, data: Dataset, tmp_path: Path

@@ -8,7 +8,7 @@ import torch
 
 from nary.facts import Fact, FactTable, Position, Role, Vocabulary
 from nary.models.batch import Batch, Group
-from nary.models.contract import Model
+from nary.models.base import Model
 
 _TRIPLE = (Role.RELATION, Role.SUBJECT, Role.OBJECT)
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from nary.data.dataset import Dataset
 from nary.facts import Fact, FactTable, Role, Vocabulary
 from nary.models.batch import Batch
-from nary.models.contract import Kind, Model
+from nary.models.base import Kind, Model
 
 
 class Constant(Model):

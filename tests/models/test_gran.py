@@ -10,9 +10,8 @@ from torch import Tensor
 
 from nary.errors import SettingError
 from nary.models.batch import Batch, Group
-from nary.models.contract import Sizes
-from nary.models.gran.model import Gran
-from nary.models.gran.settings import GranSettings
+from nary.models.base import Sizes
+from nary.models.gran import Gran, GranSettings
 from nary.training.lesson import Lesson
 from nary.training.loop import precision
 from nary.training.objective import masked_loss

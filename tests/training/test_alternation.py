@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from nary.models.alternation import Alternation, Phase
 from nary.models.batch import Batch
-from nary.models.contract import Kind, Model
+from nary.models.base import Kind, Model
 from nary.training.checkpoint import Checkpoints
 from nary.training.instances import Instances
 from nary.training.loop import StepReport, Training

@@ -15,8 +15,7 @@ from nary.data.load import load
 from nary.facts import Fact, FactTable, Role
 from nary.inference.folder import sizes_of
 from nary.models.batch import Batch
-from nary.models.gran.model import Gran
-from nary.models.gran.settings import GranSettings
+from nary.models.gran import Gran, GranSettings
 from nary.training.instances import Instances
 from nary.training.objective import masked_loss
 from nary.training.settings import TrainingSettings

@@ -10,7 +10,7 @@ from torch import Tensor
 from nary.facts import Fact
 from nary.inference.folder import sizes_of
 from nary.models.batch import Batch, Group
-from nary.models.contract import Model, Sizes
+from nary.models.base import Model, Sizes
 from nary.models.registry import find
 from nary.training.corruptions import Corruptions
 from nary.training.negatives import negatives_loss
@@ -53,7 +53,7 @@ def test_corruptions_replace_the_masked_element_alone() -> None:
 
 def test_a_masked_relation_is_replaced_by_relations() -> None:
     model = Told([0.0] * 50)
-    model.sizes = Sizes(50, 7, 2)
+    model.info = Sizes(50, 7, 2)
     negatives_loss(model, batch_of(0, 1), TrainingSettings(loss="sampled_cross_entropy", negatives=60))
     by_relation, by_subject = model.asked[0].view(2, 61, 3)
     assert set(by_relation[:, 0].tolist()) == set(range(7))

@@ -10,7 +10,7 @@ from runs.small import small_data
 from torch import Tensor
 
 from nary.models.batch import Batch, Group
-from nary.models.contract import Kind, Model
+from nary.models.base import Kind, Model
 from nary.training import chunks
 from nary.training.instances import Instances
 from nary.training.lesson import Lesson
@@ -125,8 +125,7 @@ def test_a_batch_may_ask_for_one_kind_only(column: int) -> None:
 
 def test_an_untrained_gran_is_near_the_loss_of_guessing() -> None:
     from nary.inference.folder import sizes_of
-    from nary.models.gran.model import Gran
-    from nary.models.gran.settings import GranSettings
+    from nary.models.gran import Gran, GranSettings
 
     data = small_data()
     sizes = sizes_of(data)

@@ -12,7 +12,7 @@ from nary.evaluation.protocol import Protocol
 from nary.facts import FactTable, Role
 from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, SUBJECT, position_at
 from nary.facts.table import Ids, Rows, number_rows
-from nary.models.contract import Kind, Model
+from nary.models.base import Kind, Model
 
 Candidates = npt.NDArray[np.bool_]
 """Which entities are candidates for subjects and objects [E]."""

@@ -11,8 +11,8 @@ import torch
 from nary.errors import NaryError
 from nary.evaluation.queries import Queries
 from nary.facts.table import Ids, Rows
+from nary.models.base import Kind, Model
 from nary.models.batch import Batch, Group
-from nary.models.contract import Kind, Model
 
 _FIRST_CHUNK = 8
 _LARGEST_CHUNK = 2048  # with few candidates it is the model's own arrays that would grow too large

@@ -19,7 +19,7 @@ from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
 from nary.inference.calibration import fit_temperature, sample_size
 from nary.inference.names import Names
 from nary.inference.questions import Question, batch_of
-from nary.models.contract import Kind, Model
+from nary.models.base import Kind, Model
 
 _MEMORY = 1 << 26  # bytes of scores held at a time
 _LARGEST_CHUNK = 1024

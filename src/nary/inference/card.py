@@ -13,8 +13,7 @@ from nary.config import Settings
 from nary.data.dataset import Dataset
 from nary.data.statistics import statistics
 from nary.evaluation.report import Report
-from nary.models.contract import Model
-from nary.models.registry import find
+from nary.models.base import Model
 from nary.version import __version__
 
 _SHOWN = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10", "count": "Queries"}
@@ -58,14 +57,13 @@ def card(
     reports: Sequence[Report],
 ) -> str:
     """The text of the card; ``recipe`` holds the tables of the recipe the model was trained by, if that is known."""
-    entry = find(model.name)
     parameters = sum(parameter.numel() for parameter in model.parameters())
     parts = [
-        f"# {entry.name} on {_name(dataset.name)}",
+        f"# {model.name} on {_name(dataset.name)}",
         "A model for link prediction on n-ary facts (subject–relation–object triples with any number of "
         f"attribute–value qualifiers), made with Nary {__version__}. It fills in what is missing: "
-        f"{', '.join(entry.roles_of(settings))}.",
-        f"**{entry.name}**: {entry.about}. {parameters:,} parameters. Source: {entry.source}.",
+        f"{', '.join(sorted(role.value for role in model.roles_of(settings)))}.",
+        f"**{model.name}**: {model.description}. {parameters:,} parameters. Source: {model.reference}.",
         "## Data",
         *_data(dataset),
         "## Training",

@@ -11,7 +11,7 @@ from nary.inference.asking import Asker
 from nary.inference.prediction import Known, check_count, check_known
 from nary.inference.questions import Question
 from nary.inference.results import Completion, Completions, FilledElement
-from nary.models.contract import Model
+from nary.models.base import Model
 
 _WIDTH = 32
 """How many ways are followed at a time, at least."""

@@ -8,7 +8,7 @@ made of it.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,8 @@ from nary.data.dataset import SPLITS, Dataset
 from nary.data.files import atomic_path
 from nary.errors import NaryError
 from nary.facts.storage import load_table_parquet, load_vocabulary, save_table_parquet, save_vocabulary
-from nary.models.contract import Model, Sizes
-from nary.models.registry import find
+from nary.models.base import DatasetInfo, Model
+from nary.models.registry import MODELS
 from nary.models.weights import write_tensors
 from nary.version import __version__
 
@@ -44,7 +44,7 @@ class Described:
 
     dataset: str
     fingerprint: str
-    sizes: Sizes
+    sizes: dict[str, int]
     settings: Settings
     recipe: dict[str, Any] | None
 
@@ -52,6 +52,11 @@ class Described:
     def model(self) -> str:
         """The name of the model."""
         return str(self.settings.name)  # type: ignore[attr-defined]
+
+    def info(self, dataset: Dataset) -> DatasetInfo:
+        """What the model is built from, given the facts of its folder."""
+        data = (self.recipe or {}).get("data", {})
+        return DatasetInfo.from_dataset(dataset, data.get("train_on", ["train"]), data.get("qualifiers", True))
 
 
 @contextmanager
@@ -71,10 +76,11 @@ def reading(path: Path) -> Iterator[None]:
 _AGAIN = "Get the folder again."
 
 
-def sizes_of(dataset: Dataset) -> Sizes:
-    """The sizes a model of ``dataset`` needs."""
+def _sizes(dataset: Dataset) -> dict[str, int]:
+    """``sizes`` in ``config.json``."""
     arities = [block.arity for table in dataset.splits.values() for block in table.blocks]
-    return Sizes(len(dataset.vocabulary.entities), len(dataset.vocabulary.relations), max(arities))
+    names = dataset.vocabulary
+    return {"entities": len(names.entities), "relations": len(names.relations), "max_arity": max(arities)}
 
 
 def save_description(
@@ -88,7 +94,7 @@ def save_description(
             "nary": __version__,
             "dataset": dataset.name,
             "fingerprint": dataset.fingerprint,
-            "sizes": asdict(sizes_of(dataset)),
+            "sizes": _sizes(dataset),
             "model": settings.model_dump(),
             "recipe": None if recipe is None else {name: recipe[name] for name in recipe if name != "model"},
         }
@@ -124,10 +130,13 @@ def read_description(folder: Path) -> Described:
         wrong += [name for name, value in parts.items() if not isinstance(value, dict)]
         if wrong:
             raise ValueError(f"{wrong[0]} is missing or of the wrong kind")
-        settings = validated(find(str(config["model"].get("name"))).settings, config["model"], "model", str(path))
+        settings = validated(
+            MODELS.get(str(config["model"].get("name"))).settings_class, config["model"], "model", str(path)
+        )
         recipe = config.get("recipe")
         tables = None if recipe is None else {**recipe, "model": config["model"]}
-        return Described(config["dataset"], config["fingerprint"], Sizes(**config["sizes"]), settings, tables)
+        sizes = {name: config["sizes"][name] for name in ("entities", "relations", "max_arity")}
+        return Described(config["dataset"], config["fingerprint"], sizes, settings, tables)
 
 
 def load_dataset(folder: Path, described: Described | None = None) -> Dataset:
@@ -139,40 +148,41 @@ def load_dataset(folder: Path, described: Described | None = None) -> Dataset:
         dataset = Dataset(described.dataset, load_vocabulary(folder / "vocabulary.json"), splits)
         if dataset.fingerprint != described.fingerprint:
             raise ModelFolderError("its vocabulary or facts are not those it was made with", _AGAIN, str(folder))
-        if described.sizes != sizes_of(dataset):
+        if described.sizes != _sizes(dataset):
             raise ModelFolderError("its sizes are not those of its vocabulary and facts", _AGAIN, str(folder / CONFIG))
         _check_ids(dataset)
     return dataset
 
 
 def _check_ids(dataset: Dataset) -> None:
-    sizes = sizes_of(dataset)
+    sizes = _sizes(dataset)
     for split, table in dataset.splits.items():
         for block in table.blocks:
-            for ids, size in ((block.entities, sizes.entities), (block.relations, sizes.relations)):
+            for ids, size in ((block.entities, sizes["entities"]), (block.relations, sizes["relations"])):
                 if ids.min() < 0 or ids.max() >= size:
                     raise ValueError(f"a fact in {split} holds an id that is not in the vocabulary")
 
 
 def load_model(folder: Path, described: Described, dataset: Dataset) -> Model:
     """The model in ``folder``, ready to use."""
-    path, sizes = folder / _WEIGHTS, sizes_of(dataset)
+    path = folder / _WEIGHTS
     if not path.is_file():
         raise ModelFolderError(
             f"{folder} has no weights yet", "Was the training finished? nary train --resume RUN goes on."
         )
     with reading(path):
-        weights = _read_weights(path, described.settings, sizes)
-        model = find(described.model).make(described.settings, sizes)
+        info = described.info(dataset)
+        weights = _read_weights(path, described.settings, info)
+        model = MODELS.get(described.model)(described.settings, info)
         model.load_state_dict(weights)
     return model.eval()
 
 
-def _read_weights(path: Path, settings: Settings, sizes: Sizes) -> dict[str, Tensor]:
+def _read_weights(path: Path, settings: Settings, info: DatasetInfo) -> dict[str, Tensor]:
     """The tensors in the file, once its header and the settings are known to mean the same model."""
     with safe_open(path, framework="pt") as file:
         shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
-        expected = _outline(settings, sizes, shapes)
+        expected = _outline(settings, info, shapes)
         weights = {name: file.get_tensor(name) for name in shapes}
     for name, tensor in expected.state_dict().items():
         if tensor.dtype != weights[name].dtype:
@@ -182,17 +192,17 @@ def _read_weights(path: Path, settings: Settings, sizes: Sizes) -> dict[str, Ten
     return weights
 
 
-def _outline(settings: Settings, sizes: Sizes, shapes: Mapping[str, tuple[int, ...]]) -> Model:
+def _outline(settings: Settings, info: DatasetInfo, shapes: Mapping[str, tuple[int, ...]]) -> Model:
     """The model of ``settings`` without memory for its weights, which must have these ``shapes``."""
     largest = max((len(shapes), *(side for shape in shapes.values() if 0 not in shape for side in shape)))
     for key, value in settings:
         if isinstance(value, int) and value > largest:  # such a model could not even be outlined
             raise ValueError(f"model.{key} is {value:,}, and the weights are of a smaller model")
     with torch.device("meta"):
-        model = find(str(settings.name)).make(settings, sizes)  # type: ignore[attr-defined]
+        model = MODELS.get(str(settings.name))(settings, info)  # type: ignore[attr-defined]
     if strange := set(model.state_dict()) ^ set(shapes):
         raise ValueError(f"{min(strange)} is missing, or not part of this model")
-    for name, parameter in model.named_parameters():  # buffers may grow with the facts
-        if tuple(parameter.shape) != shapes[name]:
-            raise ValueError(f"{name} is of shape {shapes[name]}, not {tuple(parameter.shape)}")
+    for name, tensor in model.state_dict().items():
+        if tuple(tensor.shape) != shapes[name]:
+            raise ValueError(f"{name} is of shape {shapes[name]}, not {tuple(tensor.shape)}")
     return model

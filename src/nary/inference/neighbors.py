@@ -6,7 +6,7 @@ from nary.errors import SettingError
 from nary.inference.asking import Asker
 from nary.inference.prediction import check_count
 from nary.inference.results import Neighbor, Neighbors
-from nary.models.contract import Kind
+from nary.models.base import Kind
 
 
 def similar(asker: Asker, text: str, kind: Kind | None, k: int) -> Neighbors:

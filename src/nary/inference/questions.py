@@ -8,8 +8,8 @@ import torch
 
 from nary.facts import Position
 from nary.facts.layout import FIRST_ATTRIBUTE, position_at
+from nary.models.base import Kind
 from nary.models.batch import Batch, Group
-from nary.models.contract import Kind
 
 
 @dataclass(frozen=True)

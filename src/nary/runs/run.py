@@ -22,7 +22,7 @@ from nary.inference.prediction import Known
 from nary.inference.predictor import Predictor
 from nary.inference.reports import load_reports, save_card, save_reports, with_report
 from nary.inference.results import Completions, Explanation, Neighbors, Plausibility, Prediction, Suggestions
-from nary.models.contract import Kind, Model
+from nary.models.base import Kind, Model
 from nary.progress import Progress, no_progress
 from nary.recipe import Recipe, recipe_from
 

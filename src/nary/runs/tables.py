@@ -7,7 +7,8 @@ from functools import cached_property
 from nary.config import read_toml
 from nary.data import catalog
 from nary.errors import SettingError, did_you_mean
-from nary.models.registry import MODELS, find
+from nary.facts import Role
+from nary.models.registry import MODELS
 from nary.recipe import EXAMPLE, Recipe, choose, recipe_from, shipped
 from nary.runs.results import result_name, variant_of
 
@@ -127,6 +128,6 @@ def rows_of(table: Table) -> list[Row]:
     if table.ablations:
         models = {row.recipe.model_name for row in rows if is_ablation(row.file)}
         return [row for row in rows if row.recipe.model_name in models]
-    asked = "relation" if table.name == "relations" else "subject"
+    asked = Role.RELATION if table.name == "relations" else Role.SUBJECT
     whole = [row for row in rows if not is_ablation(row.file)]
-    return [row for row in whole if asked in find(row.recipe.model_name).roles_of(row.recipe.model)]
+    return [row for row in whole if asked in MODELS.get(row.recipe.model_name).roles_of(row.recipe.model)]

@@ -15,12 +15,12 @@ from nary.data.dataset import Dataset
 from nary.data.files import atomic_path
 from nary.data.load import with_valid
 from nary.data.splits import split_dataset
-from nary.data.triples import distinct, triples_only
+from nary.data.triples import triples_only
 from nary.errors import NaryError, OutputError, SettingError
-from nary.facts import FactTable
 from nary.inference import folder as model_folder
 from nary.inference.reports import METRICS, load_reports
-from nary.models.registry import find
+from nary.models.base import DatasetInfo
+from nary.models.registry import MODELS
 from nary.recipe import Recipe, recipe_from
 from nary.runs.log import RunLog
 from nary.runs.run import MODEL, RECIPE, Run
@@ -96,12 +96,8 @@ def train_run(run: Run, listener: Listener = lambda report: None) -> Trained:
     if recipe is None or folder is None:
         raise SettingError("this run has no recipe and no folder", "start_run makes one that can be trained.")
     device = _device(recipe.training.device)
-    train = FactTable.concatenate([run.dataset[split] for split in recipe.data.train_on])
-    if not recipe.data.qualifiers:
-        train = distinct(train)
-    run.model.prepare(train)
     run.model.to(device)
-    instances = Instances(train, recipe.training, run.model.roles)
+    instances = Instances(run.model.info.facts, recipe.training, run.model.roles)
     if recipe.training.epochs and not instances.steps(recipe.training.epochs):
         raise SettingError(
             f"{len(instances):,} instances in {recipe.training.epochs} epochs do not fill one batch of "
@@ -137,7 +133,8 @@ def train_run(run: Run, listener: Listener = lambda report: None) -> Trained:
 
 def _untrained(dataset: Dataset, recipe: Recipe, folder: Path) -> Run:
     torch.manual_seed(recipe.training.seed)  # the initial weights depend on the seed alone
-    model = find(recipe.model_name).make(recipe.model, model_folder.sizes_of(dataset))
+    info = DatasetInfo.from_dataset(dataset, recipe.data.train_on, recipe.data.qualifiers)
+    model = MODELS.get(recipe.model_name)(recipe.model, info)
     return Run(dataset, model, recipe.model, recipe, folder, saved_in=folder / MODEL)
 
 
@@ -161,7 +158,7 @@ def _usable(dataset: Dataset, recipe: Recipe) -> Dataset:
 
 def _check_objective(recipe: Recipe) -> None:
     """Refuse an objective that the model cannot be trained with."""
-    known = find(recipe.model_name).losses
+    known = sorted(MODELS.get(recipe.model_name).losses)
     if recipe.training.loss not in known:
         raise SettingError(
             f"{recipe.model_name} cannot be trained with training.loss = {recipe.training.loss!r}",

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from nary.facts import FactTable
 from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, SUBJECT
-from nary.models.codes import codes
-from nary.models.contract import Sizes
-from nary.models.pairs.slots import slots_of
+from nary.models.base import DatasetInfo
+from nary.models.batch import slots_of
+from nary.models.layers import hash_rows
 from nary.training.settings import TrainingSettings
 
 _ATTEMPTS = 20  # to find a corruption that is no fact; the second half looks beyond what the role was seen with
@@ -23,18 +23,18 @@ class Corruptions:
     slip through.
     """
 
-    def __init__(self, table: FactTable, sizes: Sizes, settings: TrainingSettings, device: torch.device) -> None:
-        self.sizes = sizes
+    def __init__(self, table: FactTable, info: DatasetInfo, settings: TrainingSettings, device: torch.device) -> None:
+        self.info = info
         self.negatives = settings.negatives
-        self._pools = sizes.relations if settings.corrupt_from == "relation" else 3 * sizes.relations
+        self._pools = info.num_relations if settings.corrupt_from == "relation" else 3 * info.num_relations
         self._from_pools = {"slot": 1.0, "relation": 1.0, "mixed": 0.5, "all": 0.0}[settings.corrupt_from]
         share = settings.corrupt_values
-        self.share = sizes.entities / (sizes.entities + sizes.relations) if share is None else share
+        self.share = info.num_entities / (info.num_entities + info.num_relations) if share is None else share
         blocks = [torch.from_numpy(block.ids.astype(np.int64)) for block in table.blocks]
-        self._facts = torch.cat([codes(1 + ids) for ids in blocks]).sort().values.to(device)
+        self._facts = torch.cat([hash_rows(1 + ids) for ids in blocks]).sort().values.to(device)
         found = torch.unique(torch.cat([self._seen(ids).flatten() for ids in blocks]))
-        self._pool = (found % sizes.entities).to(device)  # the entities seen in each role, role after role
-        ends = torch.arange(self._pools + 1) * sizes.entities
+        self._pool = (found % info.num_entities).to(device)  # the entities seen in each role, role after role
+        ends = torch.arange(self._pools + 1) * info.num_entities
         self._start = torch.searchsorted(found, ends).to(device)  # where in the pool each role begins
 
     def of(self, groups: Sequence[Tensor]) -> list[Tensor]:
@@ -69,7 +69,7 @@ class Corruptions:
         found = facts.clone()
         left = torch.arange(len(facts), device=facts.device)  # what is still to be corrupted
         for attempt in range(_ATTEMPTS):
-            high = self.sizes.entities if values else self.sizes.relations
+            high = self.info.num_entities if values else self.info.num_relations
             drawn = torch.randint(high, left.shape, device=facts.device)
             if values and attempt < _ATTEMPTS // 2:
                 drawn = torch.where(near[left], self._from_pool(facts[left], slots[left]), drawn)
@@ -82,18 +82,18 @@ class Corruptions:
 
     def _from_pool(self, facts: Tensor, slots: Tensor) -> Tensor:
         """An entity for a slot of each fact, of those seen in its role [n]."""
-        roles = self._seen(facts).gather(1, slots[:, None])[:, 0] // self.sizes.entities
+        roles = self._seen(facts).gather(1, slots[:, None])[:, 0] // self.info.num_entities
         first, last = self._start[roles], self._start[roles + 1]
         return self._pool[first + torch.randint(1 << 62, first.shape, device=first.device) % (last - first)]
 
     def _seen(self, ids: Tensor) -> Tensor:
         """A number for the role and the entity in each slot [n, 2+m]: role * E + entity."""
-        roles, entities = slots_of(ids, self.sizes.relations)
-        return roles % self._pools * self.sizes.entities + entities
+        roles, entities = slots_of(ids, self.info.num_relations)
+        return roles % self._pools * self.info.num_entities + entities
 
     def _is_fact(self, ids: Tensor) -> Tensor:
         """Whether each is a fact of the table [n]."""
-        found = codes(1 + ids)
+        found = hash_rows(1 + ids)
         return self._facts[torch.searchsorted(self._facts, found).clamp(max=len(self._facts) - 1)] == found
 
 

@@ -13,7 +13,7 @@ import torch
 
 from nary.errors import NaryError
 from nary.models.alternation import Alternation, Phase
-from nary.models.contract import Model
+from nary.models.base import Model
 from nary.training.allocator import keep_freed_memory
 from nary.training.checkpoint import Checkpoints, TrainState
 from nary.training.corruptions import Corruptions
@@ -135,7 +135,7 @@ class Training:
         """What facts are learned against, where roles have a say in that."""
         if self.settings.loss != "corruption_bce" and not self.settings.near_negatives:
             return None
-        return Corruptions(self.instances.table, self.model.sizes, self.settings, self.device)
+        return Corruptions(self.instances.table, self.model.info, self.settings, self.device)
 
     def _save(self, optimizer: Optimizer, done: TrainState) -> None:
         if not all(parameter.isfinite().all() for parameter in self.model.parameters()):

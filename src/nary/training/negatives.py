@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor, nn
 
+from nary.models.base import Model
 from nary.models.batch import Batch, Group
-from nary.models.contract import Model
 from nary.training.corruptions import Corruptions
 from nary.training.settings import TrainingSettings
 
@@ -42,7 +42,7 @@ def logistic_loss(model: Model, batch: Batch, corruptions: Corruptions) -> Tenso
 def _candidates(group: Group, model: Model, settings: TrainingSettings, corruptions: Corruptions | None) -> Tensor:
     """Random entities or relations for the masked column of each fact [n, k]."""
     shape = (len(group.columns), settings.negatives)
-    random = torch.randint(model.sizes.entities, shape, device=group.ids.device)
+    random = torch.randint(model.info.num_entities, shape, device=group.ids.device)
     if corruptions is not None:
         rows = group.asks_entity.nonzero()[:, 0]
         near = corruptions.near(group.ids[rows], group.columns[rows], random[rows])
@@ -50,7 +50,7 @@ def _candidates(group: Group, model: Model, settings: TrainingSettings, corrupti
         random[rows] = torch.where(chosen, near, random[rows])
     if group.asks_entity.all():
         return random
-    relations = torch.randint(model.sizes.relations, shape, device=group.ids.device)
+    relations = torch.randint(model.info.num_relations, shape, device=group.ids.device)
     return torch.where(group.asks_entity[:, None], random, relations)
 
 

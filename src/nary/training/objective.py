@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from nary.models.contract import Kind, Model
+from nary.models.base import Kind, Model
 from nary.training.binary import binary_cross_entropy
 from nary.training.corruptions import Corruptions
 from nary.training.lesson import Lesson

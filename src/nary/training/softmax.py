@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from nary.models.aligned import empty_aligned
+from nary.models.layers import empty_aligned
 from nary.training.chunks import chunks
 from nary.training.direct import direct_loss
 

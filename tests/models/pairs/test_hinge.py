@@ -9,7 +9,7 @@ from models.pairs.small import SIZES, facts, ids_of, randomised, whole_scores
 from reference.pairs import hinge_scores
 from torch import nn
 
-from nary.models.contract import Kind, Sizes
+from nary.models.base import Kind, Sizes
 from nary.models.pairs import base, hinge, sums
 from nary.models.pairs.convolution import Convolution
 from nary.models.pairs.hinge import Hinge, HingeSettings

@@ -12,9 +12,8 @@ from nary.errors import SettingError
 from nary.facts import Role
 from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, SUBJECT
 from nary.models.batch import Batch, Group
-from nary.models.contract import Sizes
-from nary.models.stare.model import Stare
-from nary.models.stare.settings import StareSettings
+from nary.models.base import Sizes
+from nary.models.stare.model import Stare, StareSettings
 from nary.training.lesson import Lesson
 from nary.training.loop import precision
 from nary.training.objective import masked_loss

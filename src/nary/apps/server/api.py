@@ -35,7 +35,7 @@ from nary.apps.server.responses import (
 from nary.apps.server.sent_facts import fact_of, query_of, statement_of
 from nary.facts import Fact, Position
 from nary.inference.results import Completions, Neighbors, Prediction, Suggestions
-from nary.models.contract import Kind
+from nary.models.base import Kind
 from nary.runs import Run
 
 _Statement = TypeVar("_Statement")

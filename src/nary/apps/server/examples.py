@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nary.data.dataset import Dataset
 from nary.facts import Fact, Position, Query, Role
-from nary.models.contract import Model
+from nary.models.base import Model
 
 _READABLE = 5  # the highest arity that makes a good example
 _PREFERRED = ("test", "valid", "train")

@@ -21,8 +21,8 @@ from torch.export import Dim, ExportedProgram
 
 from nary.errors import MissingExtraError, OutputError
 from nary.inference.export.source import Source
+from nary.models.base import Model
 from nary.models.batch import Batch, Group
-from nary.models.contract import Model
 from nary.version import __version__
 
 _INPUTS = ("ids", "columns")

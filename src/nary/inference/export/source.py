@@ -8,7 +8,7 @@ import numpy.typing as npt
 from nary.data.dataset import Dataset
 from nary.errors import SettingError
 from nary.facts import Vocabulary
-from nary.models.contract import Model
+from nary.models.base import Model
 
 Row = tuple[str, str, str, int]
 """Name, label, kind and id."""
