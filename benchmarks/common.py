@@ -12,8 +12,7 @@ import torch
 
 from nary.data.dataset import Dataset
 from nary.inference.folder import sizes_of
-from nary.models.gran.model import Gran
-from nary.models.gran.settings import GranSettings
+from nary.models.gran import Gran, GranSettings
 from nary.reproduction.records import hardware
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))

@@ -19,9 +19,8 @@ from common import peak_bytes, seconds, show
 
 from nary.facts import FactTable
 from nary.facts.table import Block
-from nary.models.contract import Sizes
-from nary.models.gran.model import Gran
-from nary.models.gran.settings import GranSettings
+from nary.models.base import Sizes
+from nary.models.gran import Gran, GranSettings
 from nary.training.batches import TrainingBatches
 from nary.training.losses import CrossEntropySettings, make_loss
 from nary.training.optimizer import Optimizer

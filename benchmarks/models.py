@@ -28,9 +28,9 @@ from nary.evaluation.protocol import Protocol
 from nary.evaluation.ranks import rank
 from nary.facts import FactTable
 from nary.inference.folder import sizes_of
-from nary.models.contract import Model
+from nary.models.base import Model
 from nary.models.registry import MODELS, find
-from nary.recipe import Recipe, choose, shipped
+from nary.recipe import Recipe, choose_recipe, shipped_recipes
 from nary.training.batches import TrainingBatches
 from nary.training.callbacks import Callback, StepReport
 from nary.training.losses import make_loss
@@ -57,12 +57,12 @@ class Speed(Callback):
 
 def recipe_of(model: str, data: str) -> tuple[str | None, Recipe]:
     """The recipe whose sizes a model is measured with, and its name."""
-    own = [name for name in shipped() if name.startswith(f"{model}/")]
+    own = [name for name in shipped_recipes() if name.startswith(f"{model}/")]
     alike = (SequenceMatcher(None, f"{model}/{data}", name).ratio() for name in own)
     name = max(zip(alike, own, strict=True), default=(0, None))[1]
     if name is None:
-        return None, choose(data, model, overrides={"loss.name": find(model).losses[0]})
-    return name, choose(data, recipe=name)
+        return None, choose_recipe(data, model, overrides={"loss.name": find(model).losses[0]})
+    return name, choose_recipe(data, recipe=name)
 
 
 def training_speed(model: Model, recipe: Recipe, data: Dataset, steps: int) -> float | None:

@@ -24,8 +24,8 @@ from nary.evaluation.protocol import Protocol
 from nary.evaluation.ranks import rank
 from nary.facts import FactTable
 from nary.inference.folder import sizes_of
+from nary.models.base import Kind, Model
 from nary.models.batch import Batch
-from nary.models.contract import Kind, Model
 from nary.models.registry import find
 
 
@@ -41,7 +41,7 @@ class BruteForce(Model):
 
     def score(self, batch: Batch, kind: Kind) -> Tensor:
         """Scores [B, C] of all candidates."""
-        candidates = self.model.sizes.entities if kind == "entity" else self.model.sizes.relations
+        candidates = self.model.info.num_entities if kind == "entity" else self.model.info.num_relations
         rows = []
         for group in batch.groups:
             for ids, column in zip(group.ids, group.columns.tolist(), strict=True):

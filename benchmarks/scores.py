@@ -11,7 +11,7 @@ import statistics
 import torch
 from common import seconds, show
 
-from nary.models.aligned import empty_aligned
+from nary.models.layers import empty_aligned
 
 
 def measure(options: argparse.Namespace) -> dict[str, object]:

@@ -29,8 +29,7 @@ from nary.data.dataset import Dataset
 from nary.data.load import load
 from nary.facts import Fact, FactTable, Vocabulary
 from nary.inference.folder import sizes_of
-from nary.models.gran.model import Gran
-from nary.models.gran.settings import GranSettings
+from nary.models.gran import Gran, GranSettings
 from nary.runs import Run, load_run
 
 COMMAND = [sys.executable, "-c", "from nary.apps.cli.main import main; main()"]

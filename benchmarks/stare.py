@@ -19,8 +19,7 @@ from reference.stare import ReferenceStare, StareConfig, graph_of, multi_hot, qu
 
 from nary.data.load import load
 from nary.inference.folder import sizes_of
-from nary.models.stare.model import Stare
-from nary.models.stare.settings import StareSettings
+from nary.models.stare.model import Stare, StareSettings
 from nary.training.batches import TrainingBatch, TrainingBatches
 from nary.training.losses import BCESettings, Loss, make_loss
 from nary.training.optimizer import Optimizer

@@ -19,8 +19,7 @@ from reference.gran import ReferenceAdam, encode, targets_of, train_step
 
 from nary.data.load import load
 from nary.models.batch import Batch
-from nary.models.gran.model import Gran
-from nary.models.gran.settings import GranSettings
+from nary.models.gran import Gran, GranSettings
 from nary.training.batches import TrainingBatches
 from nary.training.losses import CrossEntropySettings, make_loss
 from nary.training.optimizer import Optimizer

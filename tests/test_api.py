@@ -9,7 +9,7 @@ from training.small import OnStep
 
 import nary
 from nary.data.io.writer import write
-from nary.recipe import choose
+from nary.recipe import choose_recipe
 from nary.training.callbacks import Callback, StepReport
 from nary.training.trainer import Trainer
 
@@ -54,7 +54,7 @@ def test_a_file_and_a_recipe_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert first.recipe is not None
     assert (first.recipe.data.name, first.recipe.training.learning_rate) == (
         "mine",
-        choose("nobel").training.learning_rate,
+        choose_recipe("nobel").training.learning_rate,
     )
 
 

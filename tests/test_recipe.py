@@ -9,7 +9,7 @@ from nary.config import read_toml, with_overrides
 from nary.data import catalog
 from nary.errors import SettingError
 from nary.models.registry import MODELS, find
-from nary.recipe import EXAMPLE, choose, full_key, recipe_from, shipped
+from nary.recipe import EXAMPLE, Recipe, choose_recipe, full_key, shipped_recipes
 from nary.training.settings import LOSSES
 
 # entity and relation smoothing, dropout, epochs, trained on
@@ -24,18 +24,18 @@ _PUBLISHED = {
 }
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", shipped_recipes())
 def test_shipped_recipes_are_in_order(name: str) -> None:
-    dataset = read_toml(shipped()[name])["data"]["name"]
+    dataset = read_toml(shipped_recipes()[name])["data"]["name"]
     assert dataset in catalog.dataset_names()
-    recipe = choose(dataset, recipe=name)
+    recipe = choose_recipe(dataset, recipe=name)
     usual = f"{recipe.model_name}/{dataset}"
     assert name == usual or name.startswith(f"{usual}-")
 
 
 @pytest.mark.parametrize("dataset", _PUBLISHED)
 def test_the_published_runs(dataset: str) -> None:
-    tables = choose(dataset).as_tables()
+    tables = choose_recipe(dataset).as_tables()
     entity, relation, dropout, epochs, train_on = _PUBLISHED[dataset]
     training = tables["training"]
     assert (tables["loss"]["entity_label_smoothing"], tables["loss"]["relation_label_smoothing"]) == (entity, relation)
@@ -61,33 +61,33 @@ def test_the_published_runs(dataset: str) -> None:
     assert tables["evaluation"]["filter"] == "slots"
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", shipped_recipes())
 def test_a_recipe_written_out_is_read_back(name: str, tmp_path: Path) -> None:
-    recipe = choose(name.partition("/")[2], recipe=name, overrides={"data.valid_fraction": 0.2})
+    recipe = choose_recipe(name.partition("/")[2], recipe=name, overrides={"data.valid_fraction": 0.2})
     path = tmp_path / "recipe.toml"
     path.write_text(recipe.as_toml())
-    assert recipe_from(read_toml(path)) == recipe
+    assert Recipe.from_tables(read_toml(path)) == recipe
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_unknown_data_take_the_model_s_example(model: str) -> None:
-    recipe = choose("mine", model)
+    recipe = choose_recipe("mine", model)
     assert recipe.data.name == "mine"
     assert recipe.loss.name in find(model).losses
     example = f"{model}/{EXAMPLE}"
     if model == "frequency":  # counting has no settings
-        assert example not in shipped()
+        assert example not in shipped_recipes()
     else:
-        assert recipe == choose("mine", recipe=example)
+        assert recipe == choose_recipe("mine", recipe=example)
 
 
 def test_a_recipe_serves_other_data(tmp_path: Path) -> None:
-    recipe = choose("mine", recipe="gran/jf17k", overrides={"training.epochs": 2})
+    recipe = choose_recipe("mine", recipe="gran/jf17k", overrides={"training.epochs": 2})
     assert (recipe.data.name, recipe.training.epochs) == ("mine", 2)
     assert recipe.as_tables()["loss"]["entity_label_smoothing"] == 0.9
     path = tmp_path / "own.toml"
     path.write_text("[training]\nepochs = 7\n")
-    assert choose("mine", recipe=str(path)).training.epochs == 7
+    assert choose_recipe("mine", recipe=str(path)).training.epochs == 7
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_recipe_serves_other_data(tmp_path: Path) -> None:
 )
 def test_a_wrong_setting_is_named(overrides: dict[str, Any], message: str, hint: str) -> None:
     with pytest.raises(SettingError) as caught:
-        choose("mine", overrides=overrides)
+        choose_recipe("mine", overrides=overrides)
     assert caught.value.message == message
     assert hint in str(caught.value.hint)
 
@@ -136,19 +136,19 @@ def test_a_wrong_file_is_named(tmp_path: Path, content: str, message: str, model
     path = tmp_path / "own.toml"
     path.write_text(content)
     with pytest.raises(SettingError, match=message) as caught:
-        choose("mine", model, str(path))
+        choose_recipe("mine", model, str(path))
     assert caught.value.file == str(path)
 
 
 def test_unknown_names() -> None:
     with pytest.raises(SettingError, match="no recipe 'gran/jf17'") as caught:
-        choose("mine", recipe="gran/jf17")
+        choose_recipe("mine", recipe="gran/jf17")
     assert "gran/jf17k" in str(caught.value.hint)
     with pytest.raises(SettingError, match="unknown model 'gram'") as caught:
-        choose("mine", "gram")
+        choose_recipe("mine", "gram")
     assert "gran" in str(caught.value.hint)
     with pytest.raises(SettingError, match="is for gran, not frequency"):
-        choose("mine", "frequency", "gran/jf17k")
+        choose_recipe("mine", "frequency", "gran/jf17k")
 
 
 def test_keys_by_their_own_name() -> None:
@@ -168,14 +168,14 @@ def test_keys_by_their_own_name() -> None:
 
 @pytest.mark.parametrize("loss", [*LOSSES])
 def test_another_loss_keeps_the_settings_that_it_has(loss: str) -> None:
-    before = choose("nobel").as_tables()["loss"]
+    before = choose_recipe("nobel").as_tables()["loss"]
     assert before["entity_label_smoothing"] > 0
-    changed = choose("nobel", overrides={"loss.name": loss})
+    changed = choose_recipe("nobel", overrides={"loss.name": loss})
     defaults = LOSSES.get(loss).settings_class().model_dump()  # type: ignore[call-arg]
     expected = {**defaults, **{key: value for key, value in before.items() if key in defaults}, "name": loss}
     assert changed.loss.model_dump() == expected
     with pytest.raises(SettingError, match=r"unknown key loss\.epoch"):
-        choose("nobel", overrides={"loss.name": loss, "loss.epoch": 3})
+        choose_recipe("nobel", overrides={"loss.name": loss, "loss.epoch": 3})
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_a_loss_and_training_must_go_together(tmp_path: Path, loss: str, changed
     path = tmp_path / "own.toml"
     path.write_text("")
     with pytest.raises(SettingError, match=message) as caught:
-        choose("mine", "gran", str(path), settings)
+        choose_recipe("mine", "gran", str(path), settings)
     assert caught.value.file == str(path)
 
 
@@ -201,6 +201,6 @@ def test_a_loss_and_training_must_go_together(tmp_path: Path, loss: str, changed
 def test_no_key_stands_in_two_tables(model: str, loss: str) -> None:
     """Otherwise its own name alone would not say which is meant."""
     overrides = {"data.valid_fraction": 0.1, "loss.name": loss, "model.name": model}
-    tables = recipe_from(with_overrides({"data": {"name": "mine"}}, overrides)).as_tables()
+    tables = Recipe.from_tables(with_overrides({"data": {"name": "mine"}}, overrides)).as_tables()
     keys = [key for table in tables.values() for key in table if key != "name"]
     assert len(keys) == len(set(keys))

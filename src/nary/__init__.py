@@ -51,7 +51,39 @@ _MODULES = {
     "nary.training.losses": ("register_loss",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
-__all__ = sorted(_MODULE_OF)  # noqa: PLE0605
+__all__ = [
+    "GAP",
+    "Callback",
+    "Dataset",
+    "Fact",
+    "FactTable",
+    "Model",
+    "NaryError",
+    "Position",
+    "Protocol",
+    "Query",
+    "Recipe",
+    "RunFolder",
+    "TrainedModel",
+    "TrainingResult",
+    "Vocabulary",
+    "list_datasets",
+    "list_models",
+    "list_recipes",
+    "load",
+    "load_model",
+    "parse_fact",
+    "parse_query",
+    "read",
+    "register_dataset",
+    "register_format",
+    "register_loss",
+    "register_metric",
+    "register_model",
+    "resume",
+    "train",
+    "write",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -53,7 +53,8 @@ def train(
         chosen = choose_recipe(dataset.name, name, None if recipe is None else str(recipe))
         if recipe is None and (note := default_recipe_note(dataset.name, chosen.model_name)):
             warnings.warn(note, stacklevel=2)
-    overrides = {full_key(key, chosen): value for key, value in settings.items()}
+    loss = str(settings.get("loss", chosen.loss.name))
+    overrides = {full_key(key, chosen.model_name, loss): value for key, value in settings.items()}
     if device is not None:
         overrides["training.device"] = device
     chosen = chosen.with_overrides({"data.name": dataset.name, **overrides})
@@ -81,9 +82,9 @@ def list_models() -> list[str]:
 
 def list_datasets() -> list[str]:
     """The names of all datasets."""
-    from nary.data.catalog import names
+    from nary.data.catalog import dataset_names
 
-    return list(names())
+    return list(dataset_names())
 
 
 def list_recipes() -> list[str]:

@@ -9,31 +9,34 @@ import tomli_w
 from pydantic import Field, SerializeAsAny
 
 from nary.config import Settings, read_toml, validated, with_overrides
+from nary.data.dataset import Dataset
 from nary.errors import SettingError, did_you_mean
 from nary.evaluation.protocol import Protocol
-from nary.models.registry import find
+from nary.models.base import DatasetInfo
+from nary.models.registry import MODELS
 from nary.training.settings import DEFAULT_LOSS, LOSSES, LossSettings, TrainingSettings, check_loss
 
 EXAMPLE = "nobel"
-"""The dataset whose recipes, small and quick, serve data that have none of their own."""
+"""The dataset whose small and quick recipes serve data without a recipe of their own."""
+_DEFAULT_MODEL = "gran"
 _TABLES = ("data", "model", "loss", "training", "evaluation")
 
 
 class DataSettings(Settings):
-    """``[data]``: what to learn from."""
+    """``[data]``: the training data."""
 
     name: str
     """A dataset by name, or the path of a file or folder."""
     train_on: list[Literal["train", "valid"]] = Field(["train"], min_length=1)
-    """The splits to learn from; the published runs learn from valid too."""
+    """The splits to train on; the published runs train on valid too."""
     valid_fraction: float | None = Field(None, gt=0, lt=1)
-    """Hold this share of train out as valid, for datasets without a valid split."""
+    """Hold this fraction of train out as valid, for datasets without a valid split."""
     qualifiers: bool = True
-    """Learn from and rank whole facts, or only their primary triples; equal triples are learned from once."""
+    """Train on and rank whole facts, or only their primary triples; equal triples are trained on once."""
 
 
 class Recipe(Settings):
-    """The settings of a run."""
+    """The settings of a run, one table each."""
 
     data: DataSettings
     model: SerializeAsAny[Settings]
@@ -41,10 +44,39 @@ class Recipe(Settings):
     training: TrainingSettings
     evaluation: Protocol
 
+    @classmethod
+    def from_tables(cls, tables: Mapping[str, Any], file: str | None = None) -> "Recipe":
+        """Validate the tables of a TOML file; ``file`` is its name for error messages."""
+        _check_tables(tables, file)
+        model, loss_class = tables.get("model", {}), LOSSES.get(_loss_name(tables))
+        training = validated(TrainingSettings, tables.get("training", {}), "training", file)
+        check_loss(training, loss_class, file)
+        model_class = MODELS.get(str(model.get("name", _DEFAULT_MODEL)))
+        return cls(
+            data=validated(DataSettings, tables.get("data", {}), "data", file),
+            model=validated(model_class.settings_class, model, "model", file),
+            loss=validated(loss_class.settings_class, tables.get("loss", {}), "loss", file),
+            training=training,
+            evaluation=validated(Protocol, tables.get("evaluation", {}), "evaluation", file),
+        )
+
+    @classmethod
+    def from_file(cls, path: Path) -> "Recipe":
+        """Read a recipe from a TOML file."""
+        return cls.from_tables(read_toml(path), str(path))
+
     @property
     def model_name(self) -> str:
         """The name of the model."""
         return str(self.model.name)  # type: ignore[attr-defined]
+
+    def with_overrides(self, overrides: Mapping[str, Any]) -> "Recipe":
+        """The recipe with other values for keys such as ``training.epochs``."""
+        return Recipe.from_tables(override_tables(self.as_tables(), overrides)) if overrides else self
+
+    def dataset_info(self, dataset: Dataset) -> DatasetInfo:
+        """What a model of this recipe is built from: the sizes of ``dataset`` and the facts it is trained on."""
+        return DatasetInfo.from_dataset(dataset, self.data.train_on, self.data.qualifiers)
 
     def as_tables(self) -> dict[str, dict[str, Any]]:
         """The recipe as TOML tables, every setting written out."""
@@ -55,58 +87,45 @@ class Recipe(Settings):
         return tomli_w.dumps(self.as_tables())
 
 
-def _check_tables(tables: Mapping[str, Any], file: str | None) -> None:
-    for table, content in tables.items():
-        if table not in _TABLES:
-            raise SettingError(f"unknown table [{table}]", did_you_mean(table, _TABLES), file)
-        if not isinstance(content, dict):
-            raise SettingError(f"{table} is {content!r}, not a table", f"Write [{table}] and its keys below.", file)
-
-
-def recipe_from(tables: dict[str, Any], file: str | None = None) -> Recipe:
-    """A recipe from TOML tables."""
-    _check_tables(tables, file)
-    model, loss = tables.get("model", {}), tables.get("loss", {})
-    loss_class = LOSSES.get(_loss_name(tables))
-    training = validated(TrainingSettings, tables.get("training", {}), "training", file)
-    check_loss(training, loss_class, file)
-    return Recipe(
-        data=validated(DataSettings, tables.get("data", {}), "data", file),
-        model=validated(find(str(model.get("name", "gran"))).settings, model, "model", file),
-        loss=validated(loss_class.settings_class, loss, "loss", file),
-        training=training,
-        evaluation=validated(Protocol, tables.get("evaluation", {}), "evaluation", file),
-    )
-
-
-def choose(
+def choose_recipe(
     data: str, model: str | None = None, recipe: str | None = None, overrides: Mapping[str, Any] | None = None
 ) -> Recipe:
     """The recipe for ``model`` on ``data``.
 
-    ``recipe`` names a shipped recipe (``gran/nobel``) or a file; without it the shipped recipe of that model and
-    dataset is taken, where there is none the model's recipe for :data:`EXAMPLE`, and a model without recipes has its
-    defaults. ``overrides`` are other values for keys such as ``training.epochs``.
+    ``recipe`` names a shipped recipe (``gran/nobel``) or a file. Without it, the shipped recipe for this model and
+    dataset is taken, or else the model's recipe for :data:`EXAMPLE`; a model without recipes has its defaults.
+    ``overrides`` are other values for keys such as ``training.epochs``.
     """
     file = None
     if recipe is None:
-        name = find(model or "gran").name
-        path = shipped().get(f"{name}/{data}") or shipped().get(f"{name}/{EXAMPLE}")
+        name = model or _DEFAULT_MODEL
+        MODELS.get(name)  # an unknown model is an error of its own
+        path = shipped_recipes().get(f"{name}/{data}") or shipped_recipes().get(f"{name}/{EXAMPLE}")
         tables = read_toml(path) if path else {"model": {"name": name}}
     else:
-        path = shipped().get(recipe.removesuffix(".toml")) or Path(recipe)
+        path = shipped_recipes().get(recipe.removesuffix(".toml")) or Path(recipe)
         if not path.is_file():
-            raise SettingError(f"no recipe {recipe!r}", did_you_mean(recipe, shipped()))
+            raise SettingError(f"no recipe {recipe!r}", did_you_mean(recipe, shipped_recipes()))
         file = str(path)
         tables = read_toml(path)
         _check_tables(tables, file)
-        if model is not None and model != (found := tables.get("model", {}).get("name", "gran")):
-            raise SettingError(f"the recipe {recipe} is for {found}, not {model}", "Leave --model out.", file)
-    tables = override(tables, {"data.name": data, **(overrides or {})})
-    return recipe_from(tables, file)
+        recipe_model = tables.get("model", {}).get("name", _DEFAULT_MODEL)
+        if model not in (None, recipe_model):
+            raise SettingError(f"the recipe {recipe} is for {recipe_model}, not {model}", "Leave --model out.", file)
+    return Recipe.from_tables(override_tables(tables, {"data.name": data, **(overrides or {})}), file)
 
 
-def override(tables: dict[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+def default_recipe_note(data: str, model: str) -> str | None:
+    """What to tell users who named no recipe if there is none for their data."""
+    recipes = shipped_recipes()
+    if f"{model}/{data}" in recipes or f"{model}/{EXAMPLE}" not in recipes:
+        return None
+    return (
+        f"no recipe for this data: using {model}/{EXAMPLE}, which is small and quick; choose another or override keys"
+    )
+
+
+def override_tables(tables: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
     """``tables`` with other values for the keys ``table.key`` of ``overrides``.
 
     Another ``loss.name`` drops the keys of ``[loss]`` that the new loss does not have.
@@ -119,30 +138,38 @@ def override(tables: dict[str, Any], overrides: Mapping[str, Any]) -> dict[str, 
     return changed
 
 
-def _loss_name(tables: Mapping[str, Any]) -> str:
-    return str(tables.get("loss", {}).get("name", DEFAULT_LOSS))
-
-
-def full_key(name: str, model: str, loss: str = DEFAULT_LOSS) -> str:
-    """``table.key`` of a key given by its own name alone, for a recipe of ``model`` and ``loss``.
+def full_key(name: str, model: str = _DEFAULT_MODEL, loss: str = DEFAULT_LOSS) -> str:
+    """``table.key`` of a key given by its own name, for a recipe of ``model`` and ``loss``.
 
     ``loss`` itself stands for ``loss.name``.
     """
-    kinds: dict[str, type[Settings]] = {
+    tables: dict[str, type[Settings]] = {
         "training": TrainingSettings,
-        "model": find(model).settings,
+        "model": MODELS.get(model).settings_class,
         "loss": LOSSES.get(loss).settings_class,
         "data": DataSettings,
         "evaluation": Protocol,
     }
-    known = {key: f"{table}.{key}" for table, kind in kinds.items() for key in kind.model_fields if key != "name"}
-    known["loss"] = "loss.name"
-    if name not in known:
-        raise SettingError(f"unknown setting {name!r}", did_you_mean(name, known))
-    return known[name]
+    keys = {key: f"{table}.{key}" for table, kind in tables.items() for key in kind.model_fields if key != "name"}
+    keys["loss"] = "loss.name"
+    if name not in keys:
+        raise SettingError(f"unknown setting {name!r}", did_you_mean(name, keys))
+    return keys[name]
 
 
-def shipped() -> dict[str, Path]:
+def shipped_recipes() -> dict[str, Path]:
     """The recipes that come with Nary, by name."""
     folder = Path(str(resources.files("nary"))) / "recipes"
     return {str(path.relative_to(folder).with_suffix("")): path for path in sorted(folder.rglob("*.toml"))}
+
+
+def _check_tables(tables: Mapping[str, Any], file: str | None) -> None:
+    for table, content in tables.items():
+        if table not in _TABLES:
+            raise SettingError(f"unknown table [{table}]", did_you_mean(table, _TABLES), file)
+        if not isinstance(content, dict):
+            raise SettingError(f"{table} is {content!r}, not a table", f"Write [{table}] and its keys below.", file)
+
+
+def _loss_name(tables: Mapping[str, Any]) -> str:
+    return str(tables.get("loss", {}).get("name", DEFAULT_LOSS))

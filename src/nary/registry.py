@@ -27,6 +27,7 @@ class Registry(Generic[Component]):
 
     def __init__(self, kind: str, built_in: Mapping[str, str]) -> None:
         self.kind = kind
+        self.group = f"nary.{kind}es" if kind.endswith("s") else f"nary.{kind}s"
         self._built_in = built_in
         self._registered: dict[str, Component] = {}
 
@@ -65,7 +66,7 @@ class Registry(Generic[Component]):
 
     @cached_property
     def _entry_points(self) -> dict[str, EntryPoint]:
-        return {point.name: point for point in entry_points(group=f"nary.{self.kind}s")}
+        return {point.name: point for point in entry_points(group=self.group)}
 
     def _loaded(self, point: EntryPoint) -> Component:
         try:

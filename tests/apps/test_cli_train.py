@@ -12,7 +12,7 @@ from nary.data.dataset import Dataset
 from nary.data.io.writer import write
 from nary.data.load import load
 from nary.facts import Fact, FactTable, Vocabulary
-from nary.recipe import choose
+from nary.recipe import choose_recipe
 from nary.reproduction.records import read_results
 
 MEASURES = {"mrr", "hits@1", "hits@3", "hits@5", "hits@10", "mr", "count"}
@@ -284,7 +284,7 @@ def test_one_model(nary: Nary) -> None:
     found = nary("models", "gran", "--data", "nobel", "--json").json
     assert found["name"] == "gran"
     assert found["positions"] == ["attribute", "object", "relation", "subject", "value"]
-    assert found["settings"] == choose("nobel").model_dump()["model"]
+    assert found["settings"] == choose_recipe("nobel").model_dump()["model"]
     names = load("nobel").vocabulary
     d, f, layers = (found["settings"][key] for key in ("hidden_dim", "ffn_dim", "num_layers"))
     nodes = len(names.entities) + len(names.relations)

@@ -5,22 +5,22 @@ from pathlib import Path
 import pytest
 from apps.command import Nary
 
-from nary.recipe import choose, shipped
+from nary.recipe import choose_recipe, shipped_recipes
 
 
 def test_all_recipes_and_those_of_a_model_are_listed_with_what_they_are(nary: Nary) -> None:
     listed = nary("recipes", "--json").json
-    assert [one["name"] for one in listed] == list(shipped())
+    assert [one["name"] for one in listed] == list(shipped_recipes())
     assert all(one["about"] for one in listed)  # every file says what it is
     own = nary("recipes", "gran").out
     assert "gran/nobel" in own
     assert "ram/nobel" not in own
 
 
-@pytest.mark.parametrize("name", sorted(name for name in shipped() if name.endswith("/nobel")))
+@pytest.mark.parametrize("name", sorted(name for name in shipped_recipes() if name.endswith("/nobel")))
 def test_a_recipe_is_shown_with_every_key(nary: Nary, name: str) -> None:
     found = {one.pop("key"): one for one in nary("recipes", name, "--json").json["keys"]}
-    tables = choose("nobel", recipe=name).model_dump()
+    tables = choose_recipe("nobel", recipe=name).model_dump()
     assert {key: one["value"] for key, one in found.items()} == {
         f"{table}.{key}": value for table, settings in tables.items() for key, value in settings.items()
     }

@@ -16,8 +16,8 @@ from nary.data.dataset import Dataset
 from nary.facts import FactTable
 from nary.facts.layout import FIRST_ATTRIBUTE
 from nary.inference.folder import save_weights, sizes_of
+from nary.models.base import Kind, Model
 from nary.models.batch import Batch, Group
-from nary.models.contract import Kind, Model
 from nary.models.registry import find
 from nary.runs import InterruptedRun, resume_run, start_run, train_run
 from nary.training.batches import TrainingBatch
@@ -123,7 +123,7 @@ class ModelContract:
             pytest.skip("the model has no parameters")
         own = [own for name, own in model.named_parameters() if name.rpartition(".")[2].startswith("entity")]
         assert own
-        assert all(len(parameter) >= model.sizes.entities for parameter in own)
+        assert all(len(parameter) >= model.info.num_entities for parameter in own)
 
     def test_saved_and_loaded_scores_are_equal_to_the_last_bit(
         self, model: Model, data: Dataset, tmp_path: Path

@@ -32,7 +32,7 @@ from nary.evaluation.ranks import ROLES, Ranks, rank
 from nary.evaluation.scorer import ScoreError
 from nary.facts import Fact, FactTable, Vocabulary
 from nary.facts.layout import position_at
-from nary.models.contract import Model
+from nary.models.base import Model
 
 RULES = get_args(FilterRule)
 

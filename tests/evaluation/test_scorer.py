@@ -9,8 +9,8 @@ from torch import Tensor
 from nary.evaluation.queries import EncodedQuery, encode_query, make_batch, mask_table
 from nary.evaluation.scorer import QueryScorer
 from nary.facts import FactTable, Role
+from nary.models.base import Kind
 from nary.models.batch import Batch
-from nary.models.contract import Kind
 
 FACTS = random_facts(40, seed=5)
 VOCABULARY = vocabulary_of(FACTS)

@@ -17,7 +17,7 @@ from nary.facts.storage import save_table_parquet
 from nary.facts.table import Block, FactTable
 from nary.inference.folder import ModelFolderError
 from nary.models.batch import Batch, Group
-from nary.models.gran.model import Gran
+from nary.models.gran import Gran
 from nary.runs import Run, load_run, resume_run, train_run
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from nary.errors import DataError, SettingError
 from nary.facts import Fact
 from nary.inference.predictor import Predictor
-from nary.models.contract import Kind, Model
+from nary.models.base import Kind, Model
 
 DATA = dataset_of(train=[Fact("a", "r", "b"), Fact("c", "s", "d")])
 LABELLED = replace(DATA, vocabulary=replace(DATA.vocabulary, labels={"b": "Ben", "r": "reads"}))

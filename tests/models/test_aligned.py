@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nary.models.aligned import empty_aligned
+from nary.models.layers import empty_aligned
 
 
 @given(st.integers(1, 5), st.integers(1, 100))

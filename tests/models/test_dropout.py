@@ -2,7 +2,7 @@
 
 import torch
 
-from nary.models.dropout import Dropout
+from nary.models.layers import Dropout
 
 
 def test_it_drops_at_its_rate_and_keeps_the_mean() -> None:

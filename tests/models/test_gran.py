@@ -10,10 +10,9 @@ from torch import Tensor
 from training.small import loss_of
 
 from nary.errors import SettingError
+from nary.models.base import Sizes
 from nary.models.batch import Batch, Group
-from nary.models.contract import Sizes
-from nary.models.gran.model import Gran
-from nary.models.gran.settings import GranSettings
+from nary.models.gran import Gran, GranSettings
 from nary.training.batches import TrainingBatch
 from nary.training.runtime import precision
 

@@ -8,8 +8,8 @@ from contracts.model import ModelContract
 from torch import Tensor
 
 from nary.facts.layout import OBJECT, SUBJECT
+from nary.models.base import Sizes
 from nary.models.batch import Batch, Group
-from nary.models.contract import Sizes
 from nary.models.hy_transformer import HyTransformer, HyTransformerSettings
 
 SIZES = Sizes(entities=30, relations=7, max_arity=5)

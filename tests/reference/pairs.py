@@ -4,10 +4,10 @@ Each takes a model, for its weights, in evaluation, and facts of one arity [n, 2
 """
 
 import torch
+from nary.models.pairs.convolution import Convolution
 from torch import Tensor, nn
 
-from nary.models.contract import Model
-from nary.models.pairs.convolution import Convolution
+from nary.models.base import Model
 from nary.models.pairs.hinge import Hinge
 from nary.models.pairs.nalp import NaLP
 from nary.models.pairs.neuinfer import NeuInfer
@@ -15,7 +15,7 @@ from nary.models.pairs.neuinfer import NeuInfer
 
 def nalp_scores(model: NaLP, ids: Tensor) -> Tensor:
     """The logits [n]: features of each pair of role and value, then of every ordered two of them, then the least."""
-    m, count = (ids.shape[1] - 3) // 2, model.sizes.relations
+    m, count = (ids.shape[1] - 3) // 2, model.info.num_relations
     roles = torch.cat([ids[:, :1], count + ids[:, :1], 2 * count + ids[:, 3 : 3 + m]], 1)
     values = torch.cat([ids[:, 1:3], ids[:, 3 + m :]], 1)
     raw = torch.cat([model.role[roles], model.entity[values]], 2) @ model.filters.T

@@ -3,7 +3,7 @@
 import pytest
 
 from nary.errors import SettingError
-from nary.recipe import shipped
+from nary.recipe import shipped_recipes
 from nary.reproduction.experiments import (
     RESULT_TABLES,
     all_experiments,
@@ -16,7 +16,7 @@ from nary.reproduction.experiments import (
 
 def test_every_shipped_recipe_is_an_experiment_with_a_name_of_its_own() -> None:
     experiments = all_experiments()
-    assert set(shipped()) <= set(experiments)
+    assert set(shipped_recipes()) <= set(experiments)
     assert len({(experiment.dataset, experiment.stem) for experiment in experiments.values()}) == len(experiments)
 
 

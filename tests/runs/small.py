@@ -14,7 +14,7 @@ from nary.data.dataset import Dataset
 from nary.data.synthetic import generate
 from nary.data.transforms.splits import split_dataset
 from nary.facts import Fact
-from nary.recipe import Recipe, recipe_from
+from nary.recipe import Recipe
 from nary.runs import Run, start_run, train_run
 
 SMALL: dict[str, Any] = {
@@ -40,7 +40,7 @@ def small_recipe(dataset: Dataset, model: str = "gran", **changed: Any) -> Recip
     """The defaults, but small; double underscores in ``changed`` stand for dots: ``training__epochs``."""
     settings = SMALL if model == "gran" else {k: v for k, v in SMALL.items() if not k.startswith("model.")}
     settings = {"data.name": dataset.name, **settings, **{k.replace("__", "."): v for k, v in changed.items()}}
-    return recipe_from(with_overrides({"model": {"name": model}}, settings))
+    return Recipe.from_tables(with_overrides({"model": {"name": model}}, settings))
 
 
 def small_run(folder: Path, model: str = "gran", dataset: Dataset | None = None, **changed: Any) -> Run:

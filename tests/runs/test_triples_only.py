@@ -9,7 +9,7 @@ from runs.small import SMALL, dataset_of, small_data, small_recipe, small_run
 from nary.errors import FactError
 from nary.facts import Fact
 from nary.models.registry import MODELS, find
-from nary.recipe import choose
+from nary.recipe import choose_recipe
 from nary.runs import load_run, resume_run, start_run, train_run
 
 TRAIN = [
@@ -71,7 +71,7 @@ def test_it_is_part_of_the_run(tmp_path: Path) -> None:
     assert again.recipe is not None
     assert again.recipe.as_tables()["data"]["qualifiers"] is False
     assert again.evaluate("test").metrics == trained.evaluate("test").metrics
-    assert choose("mine", overrides=SMALL).data.qualifiers
+    assert choose_recipe("mine", overrides=SMALL).data.qualifiers
 
 
 def test_other_facts_lose_their_qualifiers_too(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nary.facts import FactTable
-from nary.models.contract import Sizes
+from nary.models.base import Sizes
 from nary.training.callbacks import Callback, StepReport
 from nary.training.losses import Loss
 from nary.training.settings import LOSSES

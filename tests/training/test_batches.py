@@ -17,8 +17,7 @@ from nary.errors import SettingError
 from nary.facts import Fact, FactTable, Role
 from nary.inference.folder import sizes_of
 from nary.models.batch import Batch
-from nary.models.gran.model import Gran
-from nary.models.gran.settings import GranSettings
+from nary.models.gran import Gran, GranSettings
 from nary.training.batches import TrainingBatches
 from nary.training.settings import TrainingSettings
 

@@ -15,10 +15,9 @@ from nary.data.dataset import Dataset
 from nary.errors import SettingError
 from nary.facts import Fact, FactTable
 from nary.inference.folder import sizes_of
+from nary.models.base import Kind, Model, Sizes
 from nary.models.batch import Batch, Group
-from nary.models.contract import Kind, Model, Sizes
-from nary.models.gran.model import Gran
-from nary.models.gran.settings import GranSettings
+from nary.models.gran import Gran, GranSettings
 from nary.models.hy_transformer import HyTransformer, HyTransformerSettings
 from nary.models.registry import find
 from nary.training.batches import TrainingBatch, TrainingBatches

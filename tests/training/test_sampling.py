@@ -15,9 +15,9 @@ from nary.data.dataset import Dataset
 from nary.errors import SettingError
 from nary.facts import Fact, FactTable
 from nary.inference.folder import sizes_of
+from nary.models.base import Sizes
 from nary.models.batch import Group
-from nary.models.contract import Sizes
-from nary.recipe import choose
+from nary.recipe import choose_recipe
 from nary.training.sampling import CorruptionSampler, NegativePool, NegativeSampler, SlotPools, draw_from_slots
 
 CPU = torch.device("cpu")
@@ -164,7 +164,7 @@ def test_what_masks_elements_is_refused(changed: dict[str, Any]) -> None:
     settings = {"loss.name": "corruption_bce", "training.shuffle": "instances"}
     settings |= {f"training.{key}": value for key, value in changed.items()}
     with pytest.raises(SettingError, match='"corruption_bce" learns whole facts'):
-        choose("mine", "nalp", overrides=settings)
+        choose_recipe("mine", "nalp", overrides=settings)
 
 
 @settings(max_examples=25)
@@ -191,7 +191,7 @@ def test_near_entities_were_seen_in_the_role_and_make_no_fact(seed: int) -> None
 
 def test_slot_negatives_are_for_random_candidates() -> None:
     with pytest.raises(SettingError, match=r"unknown key loss\.slot_negatives"):
-        choose("mine", overrides={"loss.slot_negatives": 0.5})
+        choose_recipe("mine", overrides={"loss.slot_negatives": 0.5})
 
 
 # Random candidates for a masked element

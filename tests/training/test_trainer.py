@@ -12,10 +12,9 @@ from training.small import OnStep, loss_of
 
 from nary.inference.folder import sizes_of
 from nary.models.alternation import Alternation, Phase
+from nary.models.base import Kind, Model
 from nary.models.batch import Batch
-from nary.models.contract import Kind, Model
-from nary.models.gran.model import Gran
-from nary.models.gran.settings import GranSettings
+from nary.models.gran import Gran, GranSettings
 from nary.training.batches import TrainingBatches
 from nary.training.callbacks import Callback, StepReport
 from nary.training.checkpoint import Checkpoints

@@ -9,8 +9,9 @@ from nary.data.statistics import Statistics
 from nary.plotting import new_figure, save_figure
 
 if TYPE_CHECKING:
-    from nary.runs import RunFolder
     from matplotlib.axes import Axes
+
+    from nary.runs import RunFolder
 
 _COLOR = "#2f6690"
 _SECOND_COLOR = "#c8553d"

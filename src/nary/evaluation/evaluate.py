@@ -8,7 +8,7 @@ from nary.evaluation.queries import Candidates, subjects_and_objects
 from nary.evaluation.ranks import Ranks, rank
 from nary.evaluation.report import Report
 from nary.facts import FactTable
-from nary.models.contract import Model
+from nary.models.base import Model
 from nary.progress import Progress, no_progress
 
 

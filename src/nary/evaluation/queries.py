@@ -13,8 +13,8 @@ from nary.evaluation.protocol import Protocol
 from nary.facts import GAP, Block, Fact, FactTable, Position, Query, Role, Vocabulary, layout
 from nary.facts.layout import OBJECT, SUBJECT
 from nary.facts.table import Ids, Rows, number_rows
+from nary.models.base import Kind, Model
 from nary.models.batch import Batch, Group
-from nary.models.contract import Kind, Model
 
 Candidates = npt.NDArray[np.bool_]
 """Which entities are candidates for subjects and objects [E]."""

@@ -22,7 +22,7 @@ from nary.evaluation.scorer import QueryScorer, QueryScores
 from nary.facts import FactTable, Role, Vocabulary
 from nary.facts.layout import RELATION, position_at
 from nary.facts.table import Rows
-from nary.models.contract import Model
+from nary.models.base import Model
 from nary.progress import Progress, no_progress
 
 ROLES = tuple(Role)

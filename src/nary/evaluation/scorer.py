@@ -11,8 +11,8 @@ from torch import Tensor
 from nary.errors import NaryError
 from nary.evaluation.queries import EncodedQuery, MaskedBlock, make_batch
 from nary.facts.table import Rows
+from nary.models.base import Kind, Model
 from nary.models.batch import Batch, Group
-from nary.models.contract import Kind, Model
 
 _FIRST_CHUNK = 8
 _MAX_CHUNK = 2048  # with few candidates it is the model's own arrays that would grow too large

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from nary.facts.fact import GAP, Element, Fact, Query
 from nary.facts.layout import OBJECT, RELATION, SUBJECT
@@ -80,7 +81,7 @@ class _BlockIndex:
             rows = rows[self._contain(rows, pattern.qualifiers)]
         return rows
 
-    def _contain(self, rows: Rows, pairs: Sequence[tuple[int | None, int | None]]) -> np.ndarray:
+    def _contain(self, rows: Rows, pairs: Sequence[tuple[int | None, int | None]]) -> npt.NDArray[np.bool_]:
         """Whether the fact in each row has a qualifier of its own for each of ``pairs``."""
         attributes, values = self.block.attributes[rows], self.block.values[rows]  # [n, m]
         fits = [
@@ -88,7 +89,7 @@ class _BlockIndex:
             & (np.ones(values.shape, bool) if value is None else values == value)
             for attribute, value in pairs
         ]
-        contained = np.logical_and.reduce([fit.any(axis=1) for fit in fits])
+        contained: npt.NDArray[np.bool_] = np.logical_and.reduce([fit.any(axis=1) for fit in fits])
         alike = len(set(pairs)) < len(pairs) or any(None in pair for pair in pairs)
         if len(pairs) > 1 and alike:  # each needs a qualifier of its own
             together = np.stack(fits, axis=1)  # [n, pairs, m]
@@ -125,7 +126,7 @@ def _pair_key(attribute: int | None, value: int | None) -> int:
     return (int(attribute or 0) << 32) | int(value or 0)
 
 
-def _assignable(fits: np.ndarray) -> bool:
+def _assignable(fits: npt.NDArray[np.bool_]) -> bool:
     """Whether each row of ``fits`` [pairs, m] can have a column of its own in which it is true."""
     taken: dict[int, int] = {}
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from nary.evaluation.queries import EncodedQuery, mask_table
 from nary.evaluation.scorer import QueryScorer
 from nary.facts import FactTable
-from nary.models.contract import Kind, Model
+from nary.models.base import Kind, Model
 
 _STEPS = 50
 _TOLERANCE = 1e-4

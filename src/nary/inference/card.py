@@ -4,16 +4,12 @@ It is made from the contents of the model folder only, without times or paths, s
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-import tomli_w
-
-from nary.config import Settings
 from nary.data.dataset import Dataset
 from nary.data.statistics import statistics
 from nary.evaluation.report import Report
-from nary.models.contract import Model
-from nary.models.registry import find
+from nary.models.base import Model
+from nary.recipe import Recipe
 from nary.tables import Table, escape_markdown, left, right
 from nary.version import __version__
 
@@ -31,11 +27,11 @@ nary evaluate MODEL
 ```python
 import nary
 
-run = nary.load_model("MODEL")
-run.predict("subject | relation | ? | attribute: value", k=5)
+model = nary.load_model("MODEL")
+model.predict("subject | relation | ? | attribute: value", k=5)
 ```
 
-`?` stands for the missing element, at any position the model predicts. Opening the folder runs nothing in it."""
+`?` stands for the missing element, at any position the model predicts. Loading the folder executes no code from it."""
 
 _LIMITS = """\
 - It knows only the entities and relations in `vocabulary.json`; nothing can be asked about others.
@@ -49,26 +45,20 @@ The license of the data is not known to Nary. The folder holds the facts (`facts
 before passing it on, see what the source of the data allows."""
 
 
-def card(
-    dataset: Dataset,
-    model: Model,
-    settings: Settings,
-    recipe: Mapping[str, Any] | None,
-    reports: Sequence[Report],
-) -> str:
-    """The text of the card; ``recipe`` holds the tables of the training recipe, if known."""
-    entry = find(model.name)
+def card(dataset: Dataset, model: Model, recipe: Recipe, reports: Sequence[Report]) -> str:
+    """The text of the card."""
     parameters = sum(parameter.numel() for parameter in model.parameters())
+    roles = ", ".join(sorted(role.value for role in model.roles))
     parts = [
-        f"# {entry.name} on {_name(dataset.name)}",
+        f"# {model.name} on {_name(dataset.name)}",
         "A model for link prediction on n-ary facts (subject–relation–object triples with any number of "
         f"attribute–value qualifiers), made with Nary {__version__}. It fills in what is missing: "
-        f"{', '.join(entry.roles_of(settings))}.",
-        f"**{entry.name}**: {entry.about}. {parameters:,} parameters. Source: {entry.source}.",
+        f"{roles}.",
+        f"**{model.name}**: {model.description}. {parameters:,} parameters. Source: {model.reference}.",
         "## Data",
         *_data(dataset),
         "## Training",
-        *_training(settings, recipe),
+        *_training(recipe),
         "## Metrics",
         *(part for report in reports for part in _metrics(report)),
         *([] if reports else ["Nothing has been evaluated yet. `nary evaluate MODEL` ranks the test split."]),
@@ -96,13 +86,12 @@ def _data(dataset: Dataset) -> list[str]:
     ]
 
 
-def _training(settings: Settings, recipe: Mapping[str, Any] | None) -> list[str]:
-    if recipe is None:
-        how, tables = "How it was trained is not recorded. Its settings:", {"model": settings.model_dump()}
-    else:
-        how, tables = f"It learned from {' and '.join(recipe['data']['train_on'])}, by this recipe:", dict(recipe)
-    lines = tomli_w.dumps(tables).rstrip().split("\n")
-    return [how, "\n".join(f"    {line}".rstrip() for line in lines)]  # indented: code, in which no mark has a meaning
+def _training(recipe: Recipe) -> list[str]:
+    lines = recipe.as_toml().rstrip().split("\n")
+    return [
+        f"Trained on {' and '.join(recipe.data.train_on)} with this recipe:",
+        "\n".join(f"    {line}".rstrip() for line in lines),  # indented: code, in which no mark has a meaning
+    ]
 
 
 def _metrics(report: Report) -> list[str]:

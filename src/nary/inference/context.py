@@ -16,7 +16,7 @@ from nary.facts import Fact, FactTable, Position, Query
 from nary.facts.layout import RELATION
 from nary.inference.calibration import Calibration
 from nary.inference.names import Names
-from nary.models.contract import Kind, Model
+from nary.models.base import Kind, Model
 
 _MEMORY = 1 << 27  # bytes of scores held at a time
 _MAX_CHUNK = 1024

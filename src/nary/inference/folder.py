@@ -8,9 +8,8 @@ large is allocated.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import orjson
 import torch
@@ -24,9 +23,10 @@ from nary.errors import NaryError
 from nary.evaluation.protocol import Protocol
 from nary.evaluation.report import Report
 from nary.facts.storage import load_table_parquet, load_vocabulary, save_table_parquet, save_vocabulary
-from nary.models.contract import Model, Sizes
-from nary.models.registry import find
+from nary.models.base import DatasetInfo, Model
+from nary.models.registry import MODELS
 from nary.models.weights import write_tensors
+from nary.recipe import Recipe
 from nary.version import __version__
 
 FORMAT = 1
@@ -34,6 +34,7 @@ CONFIG_FILE = "config.json"
 METRICS_FILE = "metrics.json"
 CARD_FILE = "README.md"
 _WEIGHTS = "model.safetensors"
+_SIZES = ("num_entities", "num_relations", "max_arity")
 
 
 class ModelFolderError(NaryError):
@@ -43,19 +44,13 @@ class ModelFolderError(NaryError):
 
 
 @dataclass(frozen=True)
-class Described:
-    """What ``config.json`` says; ``recipe`` holds the tables of the recipe, if the model comes from one."""
+class Description:
+    """What ``config.json`` says: the recipe of the model, and the dataset it was trained on."""
 
     dataset: str
     fingerprint: str
-    sizes: Sizes
-    settings: Settings
-    recipe: dict[str, Any] | None
-
-    @property
-    def model(self) -> str:
-        """The name of the model."""
-        return str(self.settings.name)  # type: ignore[attr-defined]
+    sizes: dict[str, int]
+    recipe: Recipe
 
 
 _AGAIN = "Get the folder again."
@@ -82,15 +77,11 @@ def _damaged(path: Path, error: Exception) -> ModelFolderError:
     return ModelFolderError(f"damaged: {reason}", _AGAIN, str(path))
 
 
-def sizes_of(dataset: Dataset) -> Sizes:
-    """The sizes a model of ``dataset`` needs."""
-    arities = [block.arity for table in dataset.splits.values() for block in table.blocks]
-    return Sizes(len(dataset.vocabulary.entities), len(dataset.vocabulary.relations), max(arities))
+def _sizes(info: DatasetInfo) -> dict[str, int]:
+    return {name: getattr(info, name) for name in _SIZES}
 
 
-def save_description(
-    folder: Path, dataset: Dataset, settings: Settings, recipe: Mapping[str, Any] | None = None
-) -> None:
+def save_description(folder: Path, dataset: Dataset, recipe: Recipe) -> None:
     """Write all that is known before training into ``folder``, which must not exist."""
     with atomic_path(folder) as temporary:
         (temporary / "facts").mkdir(parents=True)
@@ -99,9 +90,8 @@ def save_description(
             "nary": __version__,
             "dataset": dataset.name,
             "fingerprint": dataset.fingerprint,
-            "sizes": asdict(sizes_of(dataset)),
-            "model": settings.model_dump(),
-            "recipe": None if recipe is None else {name: recipe[name] for name in recipe if name != "model"},
+            "sizes": _sizes(recipe.dataset_info(dataset)),
+            "recipe": recipe.as_tables(),
         }
         (temporary / CONFIG_FILE).write_bytes(orjson.dumps(config, option=orjson.OPT_INDENT_2))
         save_vocabulary(dataset.vocabulary, temporary / "vocabulary.json")
@@ -114,7 +104,7 @@ def save_weights(folder: Path, model: Model) -> None:
     write_tensors(model.state_dict(), folder / _WEIGHTS)
 
 
-def read_description(folder: Path) -> Described:
+def read_description(folder: Path) -> Description:
     """What kind of model is in ``folder``."""
     path = folder / CONFIG_FILE
     if not path.is_file():
@@ -129,28 +119,24 @@ def read_description(folder: Path) -> Described:
                 "Update Nary: pip install --upgrade nary",
                 str(path),
             )
-        recipe = config.get("recipe")
-        types = {"dataset": str, "fingerprint": str, "sizes": dict, "model": dict, "recipe": dict | None}
+        types = {"dataset": str, "fingerprint": str, "sizes": dict, "recipe": dict}
         for name, expected in types.items():
             if not isinstance(config.get(name), expected):
-                raise ValueError(f"{name} is missing or of the wrong kind")
-        if config["sizes"].keys() != {field.name for field in fields(Sizes)}:
-            raise ValueError(f"unexpected sizes {', '.join(config['sizes'])}")
-        settings = validated(find(str(config["model"].get("name"))).settings, config["model"], "model", str(path))
-        tables = None if recipe is None else {**recipe, "model": config["model"]}
-        return Described(config["dataset"], config["fingerprint"], Sizes(**config["sizes"]), settings, tables)
+                raise ValueError(f"{name} is missing or of the wrong type")
+        recipe = Recipe.from_tables(config["recipe"], str(path))
+        return Description(config["dataset"], config["fingerprint"], config["sizes"], recipe)
 
 
-def load_dataset(folder: Path, described: Described | None = None) -> Dataset:
-    """The vocabulary and the known facts in ``folder``; ``described`` if its config.json has been read already."""
-    described = described or read_description(folder)
+def load_dataset(folder: Path, description: Description | None = None) -> Dataset:
+    """The vocabulary and the known facts in ``folder``; ``description`` if its config.json has been read already."""
+    description = description or read_description(folder)
     with reading(folder):
         paths = {split: folder / "facts" / f"{split}.parquet" for split in SPLITS}
         splits = {split: load_table_parquet(path) for split, path in paths.items() if path.is_file()}
-        dataset = Dataset(described.dataset, load_vocabulary(folder / "vocabulary.json"), splits)
-        if dataset.fingerprint != described.fingerprint:
+        dataset = Dataset(description.dataset, load_vocabulary(folder / "vocabulary.json"), splits)
+        if dataset.fingerprint != description.fingerprint:
             raise ModelFolderError("its vocabulary or facts are not those it was made with", _AGAIN, str(folder))
-        if described.sizes != sizes_of(dataset):
+        if description.sizes != _sizes(description.recipe.dataset_info(dataset)):
             raise ModelFolderError(
                 "its sizes are not those of its vocabulary and facts", _AGAIN, str(folder / CONFIG_FILE)
             )
@@ -159,32 +145,29 @@ def load_dataset(folder: Path, described: Described | None = None) -> Dataset:
 
 
 def _check_ids(dataset: Dataset) -> None:
-    sizes = sizes_of(dataset)
+    num_entities, num_relations = len(dataset.vocabulary.entities), len(dataset.vocabulary.relations)
     for split, table in dataset.splits.items():
         for block in table.blocks:
-            for ids, size in ((block.entities, sizes.entities), (block.relations, sizes.relations)):
+            for ids, size in ((block.entities, num_entities), (block.relations, num_relations)):
                 if ids.min() < 0 or ids.max() >= size:
                     raise ValueError(f"a fact in {split} holds an id that is not in the vocabulary")
 
 
-def load_model(folder: Path, described: Described, dataset: Dataset) -> Model:
+def load_module(folder: Path, recipe: Recipe, dataset: Dataset) -> Model:
     """The model in ``folder``, ready to use, on the CPU."""
-    path, sizes = folder / _WEIGHTS, sizes_of(dataset)
+    path, info = folder / _WEIGHTS, recipe.dataset_info(dataset)
     if not path.is_file():
         raise ModelFolderError(
-            f"{folder} has no weights yet", "Was the training finished? nary train --resume RUN goes on."
+            f"{folder} has no weights yet", "Has training finished? nary train --resume RUN continues it."
         )
     with reading(path):
         shapes = _read_shapes(path)
-        _check_settings(described.settings, shapes)
-    outline = _outline(path, described.settings, sizes)
+        _check_settings(recipe.model, shapes)
+    outline = _outline(path, recipe, info)
     with reading(path):
         weights = _read_weights(path, outline, shapes)
-    model = find(described.model).make(described.settings, sizes)
-    try:
-        model.load_state_dict(weights)
-    except RuntimeError as error:  # buffers that do not fit together
-        raise _damaged(path, error) from error
+    model = MODELS.get(recipe.model_name)(recipe.model, info)
+    model.load_state_dict(weights)
     return model.eval()
 
 
@@ -202,11 +185,11 @@ def _check_settings(settings: Settings, shapes: Mapping[str, tuple[int, ...]]) -
             raise ValueError(f"model.{key} is {value:,}, and the weights are of a smaller model")
 
 
-def _outline(path: Path, settings: Settings, sizes: Sizes) -> Model:
+def _outline(path: Path, recipe: Recipe, info: DatasetInfo) -> Model:
     """The model without memory for its weights."""
     try:
         with torch.device("meta"):
-            return find(str(settings.name)).make(settings, sizes)  # type: ignore[attr-defined]
+            return MODELS.get(recipe.model_name)(recipe.model, info)
     except NaryError as error:  # settings that do not go together
         raise ModelFolderError(error.message, error.hint or _AGAIN, error.file or str(path)) from None
 
@@ -216,9 +199,9 @@ def _read_weights(path: Path, outline: Model, shapes: Mapping[str, tuple[int, ..
     expected = outline.state_dict()
     if strange := set(expected) ^ set(shapes):
         raise ValueError(f"{min(strange)} is missing, or not part of this model")
-    for name, parameter in outline.named_parameters():  # buffers may grow with the facts
-        if tuple(parameter.shape) != shapes[name]:
-            raise ValueError(f"{name} is of shape {shapes[name]}, not {tuple(parameter.shape)}")
+    for name, tensor in expected.items():
+        if tuple(tensor.shape) != shapes[name]:
+            raise ValueError(f"{name} is of shape {shapes[name]}, not {tuple(tensor.shape)}")
     with safe_open(path, framework="pt") as file:
         weights = {name: file.get_tensor(name) for name in shapes}
     for name, tensor in expected.items():

@@ -9,7 +9,7 @@ from typing import TypeVar
 from nary.errors import DataError, SettingError, did_you_mean
 from nary.facts import GAP, Element, Fact, Position, Query, Vocabulary
 from nary.inference.results import Found
-from nary.models.contract import Kind
+from nary.models.base import Kind
 
 _Statement = TypeVar("_Statement", Fact, Query)
 _SHOWN = 5  # of the names that an ambiguous text may mean

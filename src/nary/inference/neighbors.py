@@ -15,7 +15,7 @@ from nary.facts.table import Rows, decode_fact
 from nary.inference.context import Context
 from nary.inference.prediction import check_count
 from nary.inference.results import Neighbor, Neighbors, SupportingFact
-from nary.models.contract import Kind
+from nary.models.base import Kind
 
 _COMPARED = 2000
 _SHOWN = 10

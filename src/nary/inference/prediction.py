@@ -18,7 +18,7 @@ from nary.facts import Fact, Query
 from nary.facts.table import decode_fact
 from nary.inference.context import Context
 from nary.inference.results import Answer, Completion, Completions, FilledElement, Prediction
-from nary.models.contract import Model
+from nary.models.base import Model
 
 Known = Literal["mark", "hide", "only"]
 """What to do with answers that complete the query to a known fact: mark them, hide them, or show only them."""

@@ -16,7 +16,7 @@ from nary.inference.results import (
     Prediction,
     Suggestions,
 )
-from nary.models.contract import Kind, Model
+from nary.models.base import Kind, Model
 from nary.progress import Progress, no_progress
 
 

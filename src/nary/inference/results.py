@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nary.models.contract import Kind
+from nary.models.base import Kind
 
 
 class _Result:

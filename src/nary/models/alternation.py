@@ -1,4 +1,4 @@
-"""Training in turns: epochs of the objective, then of other losses, over and over."""
+"""Alternating training: epochs of the configured loss, then epochs of other losses, in rounds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,23 +10,24 @@ from nary.models.batch import Batch
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """So many epochs with a loss of their own, which Adam makes smaller by changing ``parameters`` alone."""
+    """Epochs with a loss of their own, in which Adam updates ``parameters`` alone."""
 
     epochs: int
     loss: Callable[[Batch], Tensor]
     parameters: Sequence[Tensor]
     rate: float
+    """The learning rate."""
 
 
 @dataclass(frozen=True)
 class Alternation:
-    """A round: so many epochs of what ``[training]`` says, then the phases. Rounds follow each other to the end."""
+    """A round: ``epochs`` of the loss in ``[training]``, then the phases. Rounds repeat until training ends."""
 
     epochs: int
     phases: Sequence[Phase]
 
     def at(self, epoch: int) -> Phase | None:
-        """The phase of an epoch, counted from 0; None if it is one of what ``[training]`` says."""
+        """The phase of an epoch, counted from 0; None for an epoch of the loss in ``[training]``."""
         place = epoch % (self.epochs + sum(phase.epochs for phase in self.phases)) - self.epochs
         if place < 0:
             return None

@@ -1,20 +1,18 @@
-"""The floor every system must beat: answer with what stands most often in that place."""
+"""The frequency baseline: answer with the most frequent candidates."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from nary.config import Settings
-from nary.facts import FactTable
-from nary.facts.layout import FIRST_ATTRIBUTE, RELATION
+from nary.facts.layout import RELATION, first_value
+from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch, Group
-from nary.models.contract import Kind, Model, Sizes
 
 _BACKOFF = 1e-3
-"""The weight of how often a candidate occurs at all, which orders those never seen in the place."""
+"""The weight of how often a candidate occurs at all, which orders those never seen in a context."""
 
 
 class FrequencySettings(Settings):
@@ -24,80 +22,61 @@ class FrequencySettings(Settings):
 
 
 class Frequency(Model):
-    """Scores a candidate by how often it fills the place in train.
+    """Scores a candidate by how often it occurs in the same context in the facts learned from.
 
-    The place of a subject or object is the relation, that of a value the attribute, that of an attribute the relation;
-    a missing relation is answered by how often each relation occurs.
+    The context of a subject, object or attribute is the relation, that of a value its attribute; a masked relation has
+    none, and is answered by how often each relation occurs.
     """
 
     name = "frequency"
+    settings_class = FrequencySettings
+    family = "baseline"
+    description = "answers with what stands most often in that place: the floor every system must beat"
+    reference = "Nary"
 
-    def __init__(self, settings: FrequencySettings, sizes: Sizes) -> None:
-        super().__init__()
-        self.sizes = sizes
-        for kind in ("entity", "relation"):  # counts by place, as rows of a sparse matrix
-            self.register_buffer(f"{kind}_starts", torch.zeros(1, dtype=torch.int64))
-            self.register_buffer(f"{kind}_candidates", torch.zeros(0, dtype=torch.int64))
-            self.register_buffer(f"{kind}_counts", torch.zeros(0))
-            self.register_buffer(f"{kind}_overall", torch.zeros(0))
+    def __init__(self, settings: FrequencySettings, info: DatasetInfo) -> None:
+        super().__init__(settings, info)
+        with torch.device("cpu"):
+            self._count()
 
-    def prepare(self, train: FactTable) -> None:
-        """Count."""
-        places: dict[str, list[tuple[Tensor, Tensor]]] = {"entity": [], "relation": []}
-        for block in train.blocks:
+    def score(self, batch: Batch, kind: Kind) -> Tensor:
+        """The logarithm of how often each candidate occurs in the context [B, C]; its softmax is the share of each."""
+        starts, candidates, counts, overall = (
+            getattr(self, f"{kind}_{part}") for part in ("starts", "candidates", "counts", "overall")
+        )
+        contexts = torch.cat([self._contexts(group) for group in batch.groups])
+        first, sizes = starts[contexts], starts[contexts + 1] - starts[contexts]
+        rows = torch.arange(len(contexts), device=contexts.device).repeat_interleave(sizes)
+        places = torch.arange(len(rows), device=contexts.device) + (first - (sizes.cumsum(0) - sizes))[rows]
+        shares = (overall + 1) / (overall + 1).sum()  # never 0, not even for candidates that train lacks
+        scores = (_BACKOFF * shares).repeat(len(contexts), 1)
+        return scores.index_put((rows, candidates[places]), counts[places], accumulate=True).log()
+
+    def _count(self) -> None:
+        """Count the candidates of each kind by context, as the rows of a sparse matrix."""
+        pairs: dict[Kind, list[tuple[Tensor, Tensor]]] = {"entity": [], "relation": []}  # contexts and candidates
+        for block in self.info.facts.blocks:
             ids = torch.from_numpy(block.ids.astype(np.int64))
             for column in range(ids.shape[1]):
                 group = Group(ids, torch.full((len(ids),), column))
-                kind = "entity" if group.asks_entity[0] else "relation"
-                places[kind].append((self._places(group), ids[:, column]))
-        for kind, found in places.items():
-            size = self.sizes.entities if kind == "entity" else self.sizes.relations
-            place, candidate = (torch.cat(part) for part in zip(*found, strict=True))
-            keys, counts = torch.unique(place * size + candidate, return_counts=True)
-            rows = torch.bincount(keys // size, minlength=4 * self.sizes.relations)
-            setattr(self, f"{kind}_starts", torch.cat([torch.zeros(1, dtype=torch.int64), rows.cumsum(0)]))
-            setattr(self, f"{kind}_candidates", keys % size)
-            setattr(self, f"{kind}_counts", counts.float())
-            setattr(self, f"{kind}_overall", torch.bincount(candidate, minlength=size).float())
+                pairs["entity" if group.asks_entity[0] else "relation"].append((self._contexts(group), ids[:, column]))
+        for kind, parts in pairs.items():
+            size = self.info.num_candidates(kind)
+            contexts, candidates = (torch.cat(part) for part in zip(*parts, strict=True))
+            keys, counts = torch.unique(contexts * size + candidates, return_counts=True)
+            lengths = torch.bincount(keys // size, minlength=4 * self.info.num_relations)
+            self._keep(f"{kind}_starts", torch.cat([torch.zeros(1, dtype=torch.int64), lengths.cumsum(0)]))
+            self._keep(f"{kind}_candidates", keys % size)
+            self._keep(f"{kind}_counts", counts.float())
+            self._keep(f"{kind}_overall", torch.bincount(candidates, minlength=size).float())
 
-    def score(self, batch: Batch, kind: Kind) -> Tensor:
-        """The logarithm of how often each candidate stands in the place [B, C]: its softmax is the share of each."""
-        starts, candidates, counts, overall = self._of(kind)
-        places = torch.cat([self._places(group) for group in batch.groups])
-        first, sizes = starts[places], starts[places + 1] - starts[places]
-        rows = torch.arange(len(places), device=places.device).repeat_interleave(sizes)
-        at = torch.arange(len(rows), device=places.device) + (first - (sizes.cumsum(0) - sizes))[rows]
-        shares = (overall + 1) / (overall + 1).sum()  # never 0, not even for what train does not have
-        scores = (_BACKOFF * shares).repeat(len(places), 1)
-        return scores.index_put((rows, candidates[at]), counts[at], accumulate=True).log()
+    def _keep(self, name: str, counts: Tensor) -> None:
+        self.register_buffer(name, counts, persistent=False)
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
-        """Take counts of any length: how many there are depends on the facts."""
-        for name, counts in state_dict.items():
-            setattr(self, name, counts)
-        for kind, size in (("entity", self.sizes.entities), ("relation", self.sizes.relations)):
-            starts, candidates, counts, overall = self._of(kind)
-            lengths = len(starts) == 4 * self.sizes.relations + 1 and len(candidates) == len(counts)
-            borders = [0, *starts.tolist(), len(candidates)]
-            known = bool(((candidates >= 0) & (candidates < size)).all())
-            if (
-                not lengths
-                or borders != sorted(borders)
-                or borders[-2] != borders[-1]
-                or not known
-                or len(overall) != size
-            ):
-                raise RuntimeError(f"the counts of {kind} candidates do not fit together")
-
-    def _of(self, kind: str) -> tuple[Tensor, ...]:
-        return tuple(getattr(self, f"{kind}_{name}") for name in ("starts", "candidates", "counts", "overall"))
-
-    def _places(self, group: Group) -> Tensor:
-        """The number of the place of each masked element [n]; the elements themselves are not looked at."""
+    def _contexts(self, group: Group) -> Tensor:
+        """The number of the context of each masked element [n]; the elements themselves are not looked at."""
         m, columns = group.qualifiers, group.columns
-        asked = torch.tensor([0, 1, 2, *[1] * m, *[3] * m], device=columns.device)[columns]
-        partner = torch.where(
-            columns >= FIRST_ATTRIBUTE + m, columns - m, RELATION
-        )  # a value's attribute, or the relation
-        known = group.ids.gather(1, partner[:, None])[:, 0]
-        return torch.where(columns == RELATION, 0, asked * self.sizes.relations + known)
+        roles = torch.tensor([0, 1, 2, *[1] * m, *[3] * m], device=columns.device)[columns]
+        known_columns = torch.where(columns >= first_value(m), columns - m, RELATION)  # the attribute, or the relation
+        known = group.ids.gather(1, known_columns[:, None])[:, 0]
+        return torch.where(columns == RELATION, 0, roles * self.info.num_relations + known)

@@ -1,6 +1,6 @@
-"""Hy-Transformer: a shallow masked transformer over the whole statement, without any graph.
+"""Hy-Transformer: a shallow masked transformer over the whole statement, without a graph.
 
-It is GRAN-complete with numbered positions and inverse relations, so it is made of GRAN's parts. R counts relations.
+It is GRAN-complete with position embeddings and inverse relations, so it reuses GRAN. R is the number of relations.
 """
 
 from dataclasses import replace
@@ -12,14 +12,13 @@ from torch import Tensor
 
 from nary.config import Settings
 from nary.facts.layout import OBJECT, RELATION, SUBJECT
+from nary.models.base import DatasetInfo, Kind
 from nary.models.batch import Batch, Group
-from nary.models.contract import Kind, Sizes
-from nary.models.gran.model import Gran
-from nary.models.gran.settings import GranSettings
+from nary.models.gran import Gran, GranSettings
 
 
 class HyTransformerSettings(Settings):
-    """``[model]`` of a recipe for Hy-Transformer; the defaults are those of STARE's decoder, which it takes over."""
+    """``[model]`` of a recipe for Hy-Transformer; defaults as in STARE's decoder, which it builds on."""
 
     name: Literal["hy-transformer"] = "hy-transformer"
     num_layers: int = Field(2, ge=1)
@@ -32,50 +31,54 @@ class HyTransformerSettings(Settings):
 class HyTransformer(Gran):
     """Masked statement -> normalized embeddings with positions -> attention without edges -> the mask -> scores.
 
-    A missing subject is asked for as the object of the inverse relation, whose embedding is R rows further down.
+    A query for a subject becomes one for the object of the inverse relation, whose embedding is R rows further down.
     """
 
     name = "hy-transformer"
+    settings_class = HyTransformerSettings
+    family = "attention"
+    description = "a shallow transformer over the masked statement, without a graph"
+    reference = "Yu, Yang, Improving Hyper-Relational Knowledge Graph Completion, arXiv:2104.08167, 2021"
     losses = Gran.losses | {"bce"}
 
-    def __init__(self, settings: HyTransformerSettings, sizes: Sizes) -> None:
+    def __init__(self, settings: HyTransformerSettings, info: DatasetInfo) -> None:
         shared = settings.model_dump(exclude={"name"})
-        parts = GranSettings(
+        gran_settings = GranSettings(
             **shared, variant="complete", role_embeddings="position", edge_bias_on="none", head="equation"
         )
-        super().__init__(parts, replace(sizes, relations=2 * sizes.relations))
-        self.sizes = sizes
+        super().__init__(gran_settings, replace(info, num_relations=2 * info.num_relations))
+        self.info = info
 
     def encode(self, batch: Batch) -> Tensor:
         """The vector of each masked element [B, d]."""
-        return super().encode(Batch([self._asked_for_object(group) for group in batch.groups]))
+        return super().encode(Batch([self._as_object_queries(group) for group in batch.groups]))
 
     def attention(self, batch: Batch) -> Tensor:
         """The attention weights [n, L, T, T], averaged over heads; in the last layer only the masked element looks."""
         (group,) = batch.groups
-        found = super().attention(Batch([self._asked_for_object(group)]))
-        order = _exchanged(group)
+        weights = super().attention(Batch([self._as_object_queries(group)]))
+        order = _swapped_columns(group)
         asks_subject = (group.columns == SUBJECT)[:, None, None, None]
-        return torch.where(asks_subject, found[:, :, order][..., order], found)
+        return torch.where(asks_subject, weights[:, :, order][..., order], weights)
 
     def candidates(self, kind: Kind) -> tuple[Tensor, Tensor]:
-        """The embeddings [C, d] and the free biases [C] of all entities, or of all relations; no inverse is one."""
+        """The embeddings [C, d] and the free biases [C] of all entities, or of all relations without inverses."""
         vectors, biases = super().candidates(kind)
-        size = self.sizes.entities if kind == "entity" else self.sizes.relations
+        size = self.info.num_candidates(kind)
         return vectors[:size], biases[:size]
 
-    def _asked_for_object(self, group: Group) -> Group:
-        """The same queries, those for subjects turned round."""
+    def _as_object_queries(self, group: Group) -> Group:
+        """The same queries, with those for subjects inverted."""
         asks_subject = group.columns == SUBJECT
-        rows, order = asks_subject[:, None], _exchanged(group)
+        rows, order = asks_subject[:, None], _swapped_columns(group)
         inverse = torch.zeros_like(group.ids[:1])
-        inverse[:, RELATION] = self.sizes.relations
+        inverse[:, RELATION] = self.info.num_relations
         ids = torch.where(rows, group.ids[:, order] + inverse, group.ids)
         hidden = None if group.hidden is None else torch.where(rows, group.hidden[:, order], group.hidden)
         return Group(ids, torch.where(asks_subject, OBJECT, group.columns), hidden)
 
 
-def _exchanged(group: Group) -> Tensor:
-    """The order of the columns with subject and object in each other's place; it is its own inverse [T]."""
-    first = {SUBJECT: OBJECT, OBJECT: SUBJECT}
-    return torch.tensor([first.get(column, column) for column in range(group.ids.shape[1])], device=group.ids.device)
+def _swapped_columns(group: Group) -> Tensor:
+    """The order of the columns with subject and object swapped [T]; it is its own inverse."""
+    swapped = {SUBJECT: OBJECT, OBJECT: SUBJECT}
+    return torch.tensor([swapped.get(column, column) for column in range(group.ids.shape[1])], device=group.ids.device)

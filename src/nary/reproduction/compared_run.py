@@ -13,7 +13,7 @@ from nary.errors import DataError, SettingError
 from nary.evaluation.metrics import Metrics
 from nary.evaluation.protocol import Protocol
 from nary.inference.reports import METRICS
-from nary.recipe import Recipe, choose, recipe_from, shipped
+from nary.recipe import Recipe, choose_recipe, shipped_recipes
 from nary.reproduction.experiments import variant_of
 from nary.runs import RunFolder, load_model
 from nary.runs.run_folder import is_run_folder
@@ -74,8 +74,8 @@ def read_runs(paths: Sequence[Path], split: str, overrides: Mapping[str, Any]) -
 def recipe_label(recipe: Recipe) -> str:
     """The closest shipped recipe and the changes to it: ``gran/nobel, epochs=20``. The protocol does not count."""
     settings, changes = _settings(recipe), {}
-    for name in [name for name in shipped() if name.startswith(f"{recipe.model_name}/")] or ["defaults"]:
-        other = _settings(choose(recipe.data.name, recipe.model_name, None if name == "defaults" else name))
+    for name in [name for name in shipped_recipes() if name.startswith(f"{recipe.model_name}/")] or ["defaults"]:
+        other = _settings(choose_recipe(recipe.data.name, recipe.model_name, None if name == "defaults" else name))
         changed = [key for key in settings if settings[key] != other.get(key)]
         changes[name] = [f"{key.partition('.')[2]}={_text(settings[key])}" for key in changed]
     usual = f"{recipe.model_name}/{recipe.data.name}"
@@ -120,7 +120,7 @@ def _read_record(path: Path, split: str, overrides: Mapping[str, Any]) -> Compar
     """A result record, written by ``nary evaluate --record``."""
     try:
         record = orjson.loads(path.read_bytes())
-        recipe = recipe_from(record["recipe"], str(path))
+        recipe = Recipe.from_tables(record["recipe"], str(path))
         protocol = validated(Protocol, record["protocol"], "protocol", str(path))
         run = ComparedRun(
             run=path.name,

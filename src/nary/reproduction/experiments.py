@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from nary.config import read_toml
-from nary.data import catalog
+from nary.data.catalog import is_dataset
 from nary.errors import SettingError, did_you_mean
-from nary.models.registry import MODELS, find
-from nary.recipe import EXAMPLE, Recipe, choose, recipe_from, shipped
+from nary.models.registry import MODELS
+from nary.recipe import EXAMPLE, Recipe, choose_recipe, shipped_recipes
 
 MIXED_ARITY = ("jf17k", "wikipeople", "wikipeople-")
 SINGLE_ARITY = ("jf17k-3", "jf17k-4", "wikipeople-3", "wikipeople-4")
@@ -105,7 +104,7 @@ def is_ablation(stem: str) -> bool:
 
 def all_experiments() -> dict[str, Experiment]:
     """Every experiment by name: the shipped recipes and their ablations."""
-    full = [Experiment(name, recipe_from(read_toml(path), str(path))) for name, path in shipped().items()]
+    full = [Experiment(name, Recipe.from_file(path)) for name, path in shipped_recipes().items()]
     ablated = [ablation for one in full if one.dataset in _ABLATION_DATASETS for ablation in _ablations(one)]
     return {experiment.name: experiment for experiment in (*full, *ablated)}
 
@@ -120,7 +119,7 @@ def _ablations(experiment: Experiment) -> Iterator[Experiment]:
         epochs = _TRIPLES_ONLY_EPOCHS * experiment.recipe.training.epochs
         changes["triples"] = {"data.qualifiers": False, "training.epochs": epochs}
     for suffix, overrides in changes.items():
-        recipe = choose(experiment.dataset, recipe=experiment.name, overrides=overrides)
+        recipe = choose_recipe(experiment.dataset, recipe=experiment.name, overrides=overrides)
         yield Experiment(experiment.name.replace(f"{model}/", f"{model}-{suffix}/"), recipe)
 
 
@@ -128,8 +127,8 @@ def find_experiment(name: str) -> Experiment:
     """The experiment called ``name``; a model without recipes has one with its defaults for every dataset."""
     experiments = all_experiments()
     model, _, dataset = name.partition("/")
-    if f"{model}/{EXAMPLE}" not in experiments and model in MODELS and dataset in catalog.names():
-        return Experiment(name, choose(dataset, model))
+    if f"{model}/{EXAMPLE}" not in experiments and model in MODELS and is_dataset(dataset):
+        return Experiment(name, choose_recipe(dataset, model))
     if name not in experiments:
         known = [*(table.name for table in RESULT_TABLES), *experiments]
         raise SettingError(f"no table or recipe is called {name!r}", did_you_mean(name, known))
@@ -144,7 +143,7 @@ def experiments_in(table: ResultTable) -> list[Experiment]:
         return [one for one in experiments if one.recipe.model_name in models]
     role = "relation" if table.name == "relations" else "subject"
     full = [one for one in experiments if not is_ablation(one.stem)]
-    return [one for one in full if role in find(one.recipe.model_name).roles_of(one.recipe.model)]
+    return [one for one in full if role in MODELS.get(one.recipe.model_name).roles_of(one.recipe.model)]
 
 
 def find_experiments(names: Sequence[str]) -> list[Experiment]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, Literal
 
-from nary.data import catalog
+from nary.data.catalog import catalog_entry
 from nary.data.catalog.locate import find
 from nary.data.dataset import Dataset
 from nary.errors import SettingError
@@ -63,9 +63,7 @@ def plan(experiments: Iterable[Experiment], seeds: Sequence[int], runs: Path, re
     return [_job(experiment.with_seed(seed), runs, recorded) for experiment in experiments for seed in seeds]
 
 
-def train_job(
-    job: Job, runs: Path, load: Callable[[], Dataset], callbacks: Sequence[Callback] = ()
-) -> TrainingResult:
+def train_job(job: Job, runs: Path, load: Callable[[], Dataset], callbacks: Sequence[Callback] = ()) -> TrainingResult:
     """Train or resume the run of ``job``; ``load`` provides the dataset of a new run."""
     return train_or_resume(job.experiment.recipe, runs / job.path, load, callbacks)
 
@@ -99,5 +97,5 @@ def _job(experiment: Experiment, runs: Path, recorded: Sequence[tuple[Mapping[st
 
 
 def _is_incomplete(dataset: str) -> bool:
-    location = find(catalog.entry(dataset))
+    location = find(catalog_entry(dataset))
     return location is not None and not location.variant.complete

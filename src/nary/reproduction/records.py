@@ -17,7 +17,7 @@ from nary.data.files import atomic_path
 from nary.errors import DataError, SettingError
 from nary.evaluation.protocol import Protocol
 from nary.evaluation.report import Report
-from nary.recipe import Recipe, recipe_from
+from nary.recipe import Recipe
 from nary.reproduction.experiments import all_experiments, record_stem, variant_of
 from nary.runs import RunFolder, TrainedModel, load_model
 from nary.runs.run_folder import is_run_folder
@@ -76,7 +76,7 @@ def check_recordable(run: RunFolder, split: str, protocol: Protocol, folder: Pat
     remedy = "Choose another --label, or remove that file."
     try:
         old = orjson.loads(path.read_bytes())
-        settings = effective_settings(recipe_from(old["recipe"]))
+        settings = effective_settings(Recipe.from_tables(old["recipe"]))
     except (ValueError, KeyError, TypeError):
         raise SettingError(f"{path} exists and is not a result record", remedy) from None
     except SettingError:  # it has a setting that no longer exists
@@ -112,7 +112,7 @@ def recorded_settings(record: Mapping[str, Any]) -> dict[str, Any] | None:
     if record["format"] != FORMAT:
         return None
     try:
-        return seedless_settings(recipe_from(record["recipe"]))
+        return seedless_settings(Recipe.from_tables(record["recipe"]))
     except SettingError:  # it has a setting that no longer exists
         return None
 

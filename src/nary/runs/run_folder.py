@@ -17,7 +17,7 @@ from nary.data.dataset import Dataset
 from nary.data.files import atomic_path
 from nary.errors import OutputError, SettingError
 from nary.inference import folder as model_folder
-from nary.recipe import Recipe, recipe_from
+from nary.recipe import Recipe
 from nary.runs.trained_model import TrainedModel, resolve_device
 
 RECIPE = "recipe.toml"
@@ -50,7 +50,7 @@ class RunFolder:
     @cached_property
     def recipe(self) -> Recipe:
         """The recipe of the run."""
-        return recipe_from(read_toml(self.path / RECIPE), str(self.path / RECIPE))
+        return Recipe.from_tables(read_toml(self.path / RECIPE), str(self.path / RECIPE))
 
     @property
     def model_path(self) -> Path:
@@ -108,5 +108,5 @@ def load_model(path: str | Path, device: str = "auto") -> TrainedModel:
     description = model_folder.read_description(folder)
     dataset = model_folder.load_dataset(folder, description)
     recipe = RunFolder(path).recipe if is_run_folder(Path(path)) else description.recipe
-    module = model_folder.load_module(folder, description, dataset).to(target)
+    module = model_folder.load_module(folder, recipe, dataset).to(target)
     return TrainedModel(module, dataset, recipe, model_folder.load_reports(folder))

@@ -204,7 +204,7 @@ def _fit(
 
 def _finish(model: TrainedModel, folder: RunFolder | None, *, trained: bool, rank_valid: bool) -> None:
     """Rank the valid split and save the model; the reports of a run that was finished before still hold."""
-    if folder is not None and not trained and (folder.model_path / model_folder.METRICS).is_file():
+    if folder is not None and not trained and (folder.model_path / model_folder.METRICS_FILE).is_file():
         model.reports = model_folder.load_reports(folder.model_path)
         model_folder.save_weights(folder.model_path, model.module)
         return

@@ -15,7 +15,7 @@ from nary.data.transforms.splits import hold_out_valid, split_dataset
 from nary.errors import MissingExtraError, OutputError, SettingError
 from nary.evaluation.report import Report
 from nary.inference.folder import load_reports
-from nary.recipe import Recipe, override, recipe_from
+from nary.recipe import Recipe, override_tables
 from nary.runs.run_folder import RunFolder, is_run_folder
 from nary.runs.training import TrainingResult, check_ranks_entities, effective_settings, train_or_resume
 from nary.training.trainer import TrainingError
@@ -69,7 +69,7 @@ class Tuning:
 
     def recipe(self, values: Values) -> Recipe:
         """The recipe of a trial."""
-        return recipe_from(override(self._tables, values))
+        return Recipe.from_tables(override_tables(self._tables, values))
 
     def trials(self, search: Search, train: Train = train_or_resume) -> Iterator[Trial]:
         """Run the trials that ``search`` proposes with ``train``. Finished trials are only read."""
@@ -92,7 +92,7 @@ class Tuning:
         changes |= {"training.eval_every": 0, "training.patience": 0}
         if self._held_out is not None:
             changes["data.valid_fraction"] = self._held_out
-        return best, recipe_from(override(self._tables, {**best.values, **changes}))
+        return best, Recipe.from_tables(override_tables(self._tables, {**best.values, **changes}))
 
     def _try(self, values: Values, train: Train) -> Trial:
         recipe, folder = self.recipe(values), self.folder / "trials" / folder_name(values)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from nary.models.aligned import empty_aligned
+from nary.models.layers import empty_aligned
 
 _CHUNK_BYTES = 16 << 20  # of scores: what stays in the processor's cache
 _MIN_CHUNK = 128  # queries; with fewer, accumulating the gradient of the candidates would dominate

@@ -14,10 +14,9 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from nary.facts import FactTable
 from nary.facts.layout import first_value
+from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Group
-from nary.models.contract import Kind, Model, Sizes
 from nary.training.batches import TrainingBatch
 from nary.training.kernels import Targets, chunked_cross_entropy, sigmoid_bce, softmax_bce
 from nary.training.sampling import CorruptionSampler, NegativePool, NegativeSampler
@@ -36,9 +35,7 @@ class Loss:
 
     settings: LossSettings
 
-    def __init__(
-        self, settings: LossSettings, table: FactTable, sizes: Sizes, device: torch.device | None = None
-    ) -> None:
+    def __init__(self, settings: LossSettings, info: DatasetInfo, device: torch.device | None = None) -> None:
         self.settings = settings
 
     def __call__(self, model: Model, batch: TrainingBatch) -> Tensor:
@@ -57,9 +54,9 @@ def register_loss(loss: type[Loss]) -> type[Loss]:
     return LOSSES.register(loss.name)(loss)
 
 
-def make_loss(settings: LossSettings, table: FactTable, sizes: Sizes, device: torch.device | None = None) -> Loss:
+def make_loss(settings: LossSettings, info: DatasetInfo, device: torch.device | None = None) -> Loss:
     """The loss that ``settings.name`` says."""
-    return LOSSES.get(settings.name)(settings, table, sizes, device)
+    return LOSSES.get(settings.name)(settings, info, device)
 
 
 class CandidateLoss(Loss):
@@ -184,11 +181,9 @@ class NegativeSamplingLoss(Loss):
 
     settings: NegativeSamplingSettings
 
-    def __init__(
-        self, settings: LossSettings, table: FactTable, sizes: Sizes, device: torch.device | None = None
-    ) -> None:
-        super().__init__(settings, table, sizes, device)
-        self.sampler = NegativeSampler(self.settings.num_negatives, self.settings.slot_negatives, table, sizes, device)
+    def __init__(self, settings: LossSettings, info: DatasetInfo, device: torch.device | None = None) -> None:
+        super().__init__(settings, info, device)
+        self.sampler = NegativeSampler(self.settings.num_negatives, self.settings.slot_negatives, info, device)
 
     def forward(self, model: Model, batch: TrainingBatch) -> Tensor:
         """The mean of the losses of a batch."""
@@ -272,12 +267,10 @@ class CorruptionBCELoss(Loss):
     whole_facts = True
     settings: CorruptionBCESettings
 
-    def __init__(
-        self, settings: LossSettings, table: FactTable, sizes: Sizes, device: torch.device | None = None
-    ) -> None:
-        super().__init__(settings, table, sizes, device)
+    def __init__(self, settings: LossSettings, info: DatasetInfo, device: torch.device | None = None) -> None:
+        super().__init__(settings, info, device)
         own = self.settings
-        self.sampler = CorruptionSampler(own.num_negatives, own.value_fraction, own.negative_pool, table, sizes, device)
+        self.sampler = CorruptionSampler(own.num_negatives, own.value_fraction, own.negative_pool, info, device)
 
     def forward(self, model: Model, batch: TrainingBatch) -> Tensor:
         """The loss of a batch."""

@@ -10,11 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nary.facts import FactTable
 from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT, first_value, num_qualifiers
+from nary.models.base import DatasetInfo
 from nary.models.batch import Group, slots_of
-from nary.models.codes import codes
-from nary.models.contract import Sizes
+from nary.models.layers import hash_rows
 
 _ATTEMPTS = 20  # to find a corruption that is no fact; the second half draws from all entities
 
@@ -28,34 +27,32 @@ class SlotPools:
     With ``by_relation`` the slots of a relation share one pool.
     """
 
-    def __init__(
-        self, table: FactTable, sizes: Sizes, device: torch.device | None = None, *, by_relation: bool = False
-    ) -> None:
-        self.sizes = sizes
-        self._num_pools = sizes.relations if by_relation else 3 * sizes.relations
-        blocks = [torch.from_numpy(block.ids.astype(np.int64)) for block in table.blocks]
-        self._facts = torch.cat([codes(1 + ids) for ids in blocks]).sort().values.to(device)
+    def __init__(self, info: DatasetInfo, device: torch.device | None = None, *, by_relation: bool = False) -> None:
+        self.info = info
+        self._num_pools = info.num_relations if by_relation else 3 * info.num_relations
+        blocks = [torch.from_numpy(block.ids.astype(np.int64)) for block in info.facts.blocks]
+        self._facts = torch.cat([hash_rows(1 + ids) for ids in blocks]).sort().values.to(device)
         seen = torch.unique(torch.cat([self._pool_and_entity(ids).flatten() for ids in blocks]))
-        self._entities = (seen % sizes.entities).to(device)  # pool after pool
-        bounds = torch.arange(self._num_pools + 1) * sizes.entities
+        self._entities = (seen % info.num_entities).to(device)  # pool after pool
+        bounds = torch.arange(self._num_pools + 1) * info.num_entities
         self._start = torch.searchsorted(seen, bounds).to(device)  # where each pool begins
 
     def draw(self, facts: Tensor, slots: Tensor) -> Tensor:
         """An entity for a slot of each fact, of those seen in that slot [n]."""
-        pools = self._pool_and_entity(facts).gather(1, slots[:, None])[:, 0] // self.sizes.entities
+        pools = self._pool_and_entity(facts).gather(1, slots[:, None])[:, 0] // self.info.num_entities
         first, last = self._start[pools], self._start[pools + 1]
         return self._entities[first + torch.randint(1 << 62, first.shape, device=first.device) % (last - first)]
 
     def is_fact(self, ids: Tensor) -> Tensor:
         """Whether each row is a fact of the table [n]; qualifiers must be sorted as in a table."""
-        hashes = codes(1 + ids)
+        hashes = hash_rows(1 + ids)
         nearest = torch.searchsorted(self._facts, hashes).clamp(max=len(self._facts) - 1)
         return self._facts[nearest] == hashes
 
     def _pool_and_entity(self, ids: Tensor) -> Tensor:
         """The pool and the entity of each slot [n, 2+m] as one number: pool * E + entity."""
-        roles, entities = slots_of(ids, self.sizes.relations)
-        return roles % self._num_pools * self.sizes.entities + entities
+        roles, entities = slots_of(ids, self.info.num_relations)
+        return roles % self._num_pools * self.info.num_entities + entities
 
 
 class NegativeSampler:
@@ -69,14 +66,13 @@ class NegativeSampler:
         self,
         num_negatives: int,
         slot_negatives: float,
-        table: FactTable,
-        sizes: Sizes,
+        info: DatasetInfo,
         device: torch.device | None = None,
     ) -> None:
-        self.sizes = sizes
+        self.info = info
         self.num_negatives = num_negatives
         self.slot_negatives = slot_negatives
-        self._pools = SlotPools(table, sizes, device) if slot_negatives else None
+        self._pools = SlotPools(info, device) if slot_negatives else None
 
     def __call__(self, group: Group) -> Tensor:
         """Each fact, then its negatives: the fact with another id in the masked column [n, 1 + k, 2m+3]."""
@@ -87,7 +83,7 @@ class NegativeSampler:
     def _candidates(self, group: Group) -> Tensor:
         """Random entities or relations for the masked column of each fact [n, k]."""
         shape, device = (len(group.columns), self.num_negatives), group.ids.device
-        entities = torch.randint(self.sizes.entities, shape, device=device)
+        entities = torch.randint(self.info.num_entities, shape, device=device)
         if self._pools is not None:
             rows = group.asks_entity.nonzero()[:, 0]
             near = draw_from_slots(self._pools, group.ids[rows], group.columns[rows], entities[rows])
@@ -95,7 +91,7 @@ class NegativeSampler:
             entities[rows] = torch.where(chosen, near, entities[rows])
         if group.asks_entity.all():
             return entities
-        relations = torch.randint(self.sizes.relations, shape, device=device)
+        relations = torch.randint(self.info.num_relations, shape, device=device)
         return torch.where(group.asks_entity[:, None], entities, relations)
 
 
@@ -111,16 +107,15 @@ class CorruptionSampler:
         num_negatives: int,
         value_fraction: float | None,
         negative_pool: NegativePool,
-        table: FactTable,
-        sizes: Sizes,
+        info: DatasetInfo,
         device: torch.device | None = None,
     ) -> None:
-        self.sizes = sizes
+        self.info = info
         self.num_negatives = num_negatives
-        by_numbers = sizes.entities / (sizes.entities + sizes.relations)
+        by_numbers = info.num_entities / (info.num_entities + info.num_relations)
         self.value_fraction = by_numbers if value_fraction is None else value_fraction
         self._from_pool = {"slot": 1.0, "relation": 1.0, "mixed": 0.5, "all": 0.0}[negative_pool]
-        self._pools = SlotPools(table, sizes, device, by_relation=negative_pool == "relation")
+        self._pools = SlotPools(info, device, by_relation=negative_pool == "relation")
 
     def __call__(self, groups: Sequence[Tensor]) -> list[Tensor]:
         """``num_negatives`` corruptions of each fact [n * k, 2m+3], for groups of facts [n, 2m+3]."""
@@ -139,7 +134,7 @@ class CorruptionSampler:
         pending = torch.arange(len(facts), device=device)
         for attempt in range(_ATTEMPTS):
             drawn = torch.randint(
-                self.sizes.entities if entities else self.sizes.relations, pending.shape, device=device
+                self.info.num_entities if entities else self.info.num_relations, pending.shape, device=device
             )
             if entities and attempt < _ATTEMPTS // 2:
                 drawn = torch.where(from_pool[pending], self._pools.draw(facts[pending], slots[pending]), drawn)

@@ -8,7 +8,7 @@ import torch
 
 from nary.errors import NaryError
 from nary.models.alternation import Phase
-from nary.models.contract import Model
+from nary.models.base import Model
 from nary.training.batches import TrainingBatches
 from nary.training.callbacks import Callback, StepReport, ValidationReport
 from nary.training.checkpoint import Checkpoints, MemoryCheckpoints, TrainState

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from nary.facts import FactTable
+from nary.models.base import Kind, Model, Sizes
 from nary.models.batch import Batch
-from nary.models.contract import Kind, Model, Sizes
 
 SIZES = Sizes(entities=9, relations=6, max_arity=5)
 

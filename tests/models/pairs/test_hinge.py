@@ -6,12 +6,12 @@ import pytest
 import torch
 from contracts.model import ModelContract, asking
 from models.pairs.small import SIZES, facts, ids_of, randomised, whole_scores
+from nary.models.pairs.convolution import Convolution
 from reference.pairs import hinge_scores
 from torch import nn
 
-from nary.models.contract import Kind, Sizes
+from nary.models.base import Kind, Sizes
 from nary.models.pairs import base, hinge, sums
-from nary.models.pairs.convolution import Convolution
 from nary.models.pairs.hinge import Hinge, HingeSettings
 
 SMALL: dict[str, Any] = {"embedding_dim": 6, "num_filters": 5}

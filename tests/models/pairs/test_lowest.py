@@ -1,7 +1,6 @@
 """The smallest of several rows, and the way back."""
 
 import torch
-
 from nary.models.pairs.lowest import lowest
 
 

@@ -10,8 +10,8 @@ from reference.pairs import nalp_scores
 from torch import Tensor
 
 from nary.facts import FactTable
+from nary.models.base import Kind, Sizes
 from nary.models.batch import Batch, Group
-from nary.models.contract import Kind, Sizes
 from nary.models.pairs import nalp
 from nary.models.pairs.nalp import NaLP, NaLPSettings
 

@@ -9,8 +9,8 @@ from contracts.model import ModelContract, asking
 from models.pairs.small import SIZES, facts, ids_of, randomised, whole_scores
 from reference.pairs import neuinfer_scores
 
+from nary.models.base import Kind, Sizes
 from nary.models.batch import Batch, Group
-from nary.models.contract import Kind, Sizes
 from nary.models.pairs import base, neuinfer, sums
 from nary.models.pairs.neuinfer import NeuInfer, NeuInferSettings
 

@@ -2,10 +2,10 @@
 
 import torch
 from models.pairs.small import SIZES, facts, ids_of
+from nary.models.pairs.primary import Primary
 
 from nary.facts import Fact, FactTable, Vocabulary
 from nary.models.batch import Group
-from nary.models.pairs.primary import Primary
 
 _FACTS = [
     Fact("x", "r", "a", [("p", "c")]),

@@ -9,10 +9,9 @@ from reference.stare import ReferenceStare, StareConfig, graph_of
 from torch import Tensor
 
 from nary.facts import FactTable
+from nary.models.base import Sizes
 from nary.models.batch import Batch, Group
-from nary.models.contract import Sizes
-from nary.models.stare.model import Stare
-from nary.models.stare.settings import StareSettings
+from nary.models.stare.model import Stare, StareSettings
 
 SIZES = Sizes(entities=12, relations=5, max_arity=5)
 SMALL: dict[str, Any] = {

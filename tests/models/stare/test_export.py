@@ -12,8 +12,7 @@ from runs.small import small_data
 from nary.inference.export import export
 from nary.inference.folder import sizes_of
 from nary.models.batch import Batch, Group
-from nary.models.stare.model import Stare
-from nary.models.stare.settings import StareSettings
+from nary.models.stare.model import Stare, StareSettings
 
 
 @pytest.mark.parametrize("variant", ["graph", "transformer"])

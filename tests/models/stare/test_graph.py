@@ -6,12 +6,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from models.stare.small import SIZES, every_group, facts, make
-from reference.stare import edge_weights, rotate
-
-from nary.facts import FactTable
 from nary.models.stare.direction import Direction
 from nary.models.stare.products import rotated, rotating
 from nary.models.stare.sparse import SparseMatrix
+from reference.stare import edge_weights, rotate
+
+from nary.facts import FactTable
 
 
 @settings(max_examples=30)

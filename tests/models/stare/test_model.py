@@ -12,10 +12,9 @@ from training.small import loss_of
 from nary.errors import SettingError
 from nary.facts import Role
 from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, SUBJECT
+from nary.models.base import Sizes
 from nary.models.batch import Batch, Group
-from nary.models.contract import Sizes
-from nary.models.stare.model import Stare
-from nary.models.stare.settings import StareSettings
+from nary.models.stare.model import Stare, StareSettings
 from nary.training.batches import TrainingBatch
 from nary.training.runtime import precision
 

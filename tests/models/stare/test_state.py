@@ -6,6 +6,7 @@ import pytest
 import torch
 from contracts.model import asking
 from models.stare.test_contract import SMALL
+from nary.runs.run import load_run
 from runs.small import small_data, small_run
 from safetensors.torch import load_file, save_file
 
@@ -20,7 +21,6 @@ from nary.inference.folder import (
 )
 from nary.models.registry import find
 from nary.models.stare.model import Stare
-from nary.runs.run import load_run
 
 
 def saved(folder: Path, **settings: object) -> Stare:

@@ -35,7 +35,7 @@ def _hsimple(model: Any, schema: int, entities: list[int], slot: int) -> float:
     factors = [model.relation[schema].tolist()]
     for i, e in enumerate(entities):
         vector = model.entity[e].tolist()
-        shift = int(i * len(vector) / model.sizes.max_arity)
+        shift = int(i * len(vector) / model.info.max_arity)
         factors.append(vector[shift:] + vector[:shift])
     return _summed_product(factors)
 

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from nary.facts import FactTable
+from nary.models.base import Sizes
 from nary.models.batch import Batch, Group
-from nary.models.contract import Sizes
 from nary.models.registry import find
 from nary.models.tuples.base import TupleModel
 

@@ -8,8 +8,8 @@ import torch
 from models.tuples.small import facts, groups, make
 from models.tuples.test_schemas import table_of
 
+from nary.models.base import Sizes
 from nary.models.batch import Batch, Group
-from nary.models.contract import Sizes
 from nary.models.registry import find
 from nary.models.tuples.base import TupleModel
 from nary.models.tuples.m_transh import MTransH

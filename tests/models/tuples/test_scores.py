@@ -4,9 +4,9 @@ import pytest
 import torch
 from models.tuples.naive import naive_score
 from models.tuples.small import DISTANCES, MODELS, SETTINGS, SIZES, facts, groups, make, scores
+from nary.models.tuples.tuples import Tuples
 
 from nary.models.batch import Batch, Group
-from nary.models.tuples.tuples import Tuples
 
 
 @pytest.mark.parametrize("arity", [2, 3, 4, 5])

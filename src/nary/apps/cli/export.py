@@ -39,7 +39,7 @@ def export(
     from nary.runs import load_model
 
     loaded = load_model(run, "cpu")
-    written = write(loaded.model, loaded.dataset, out, format, arity)
+    written = write(loaded.module, loaded.dataset, out, format, arity)
     if json:
         print_json(written.as_dict())
         return

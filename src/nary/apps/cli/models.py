@@ -21,12 +21,18 @@ def models(
 
     Example: nary models gran --data jf17k
     """
-    from nary.models.registry import MODELS, find
+    from nary.models.registry import MODELS
 
     if name is None:
         listed = [
-            {"name": m.name, "family": m.family, "positions": m.positions, "about": m.about, "source": m.source}
-            for m in MODELS.values()
+            {
+                "name": model.name,
+                "family": model.family,
+                "positions": sorted(role.value for role in model.roles),
+                "about": model.description,
+                "source": model.reference,
+            }
+            for model in map(MODELS.get, MODELS)
         ]
         if json:
             print_json(listed)
@@ -35,28 +41,29 @@ def models(
                 "Models", ["name", "family", "what it is"], [[m["name"], m["family"], m["about"]] for m in listed]
             )
         return
-    entry = find(name)
+    model_class = MODELS.get(name)
     shown: dict[str, object] = {
-        "name": entry.name,
-        "family": entry.family,
-        "positions": entry.positions,
-        "source": entry.source,
+        "name": model_class.name,
+        "family": model_class.family,
+        "positions": sorted(role.value for role in model_class.roles),
+        "source": model_class.reference,
     }
-    settings = entry.settings()
+    settings = model_class.settings_class()
     if data is not None:
-        from nary.inference.folder import sizes_of
-        from nary.recipe import choose
+        from nary.models.base import DatasetInfo
+        from nary.recipe import choose_recipe
 
         dataset = open_data(data, quiet=json)
-        settings = choose(dataset.name, name).model
-        model = entry.make(settings, sizes_of(dataset))
-        model.prepare(dataset.train)  # some have parameters for what is in the facts
+        settings = choose_recipe(dataset.name, name).model
+        model = model_class(settings, DatasetInfo.from_dataset(dataset))
         shown["parameters"] = sum(parameter.numel() for parameter in model.parameters())
     shown["settings"] = settings.model_dump()
     if json:
         print_json(shown)
         return
-    print_table(entry.about, ["", ""], [[key, _text(value)] for key, value in shown.items() if key != "settings"])
+    print_table(
+        model_class.description, ["", ""], [[key, _text(value)] for key, value in shown.items() if key != "settings"]
+    )
     typer.echo()
     print_table(
         "Settings ([model] of a recipe)", ["key", "value"], [[k, str(v)] for k, v in settings.model_dump().items()]

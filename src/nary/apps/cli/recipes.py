@@ -24,9 +24,9 @@ def recipes(
     Example: nary recipes gran/nobel
     """
     from nary.errors import SettingError, did_you_mean
-    from nary.recipe import shipped
+    from nary.recipe import shipped_recipes
 
-    found = {own: path for own, path in shipped().items() if name is None or own.startswith(f"{name}/")}
+    found = {own: path for own, path in shipped_recipes().items() if name is None or own.startswith(f"{name}/")}
     if found:
         about = {own: _about(path) for own, path in found.items()}
         if json:
@@ -34,16 +34,17 @@ def recipes(
         else:
             print_table("Recipes", ["name", "what it is"], [[own, text] for own, text in about.items()])
         return
-    if name not in shipped():
-        models = {own.partition("/")[0] for own in shipped()}
+    if name not in shipped_recipes():
+        models = {own.partition("/")[0] for own in shipped_recipes()}
         raise SettingError(
-            f"no recipe and no model with recipes is called {name!r}", did_you_mean(str(name), [*models, *shipped()])
+            f"no recipe and no model with recipes is called {name!r}",
+            did_you_mean(str(name), [*models, *shipped_recipes()]),
         )
     keys = _keys(name)
     if json:
-        print_json({"name": name, "about": _about(shipped()[name]), "keys": keys})
+        print_json({"name": name, "about": _about(shipped_recipes()[name]), "keys": keys})
         return
-    typer.secho(_about(shipped()[name]))
+    typer.secho(_about(shipped_recipes()[name]))
     print_table("", ["key", "value", "may be", "meaning"], [[_text(one[part]) for part in one] for one in keys])
     typer.echo(f"Next: nary train DATA --recipe {name} --set KEY=VALUE")
 
@@ -51,9 +52,9 @@ def recipes(
 def _keys(name: str) -> list[dict[str, Any]]:
     """Every key of a recipe, those that its file leaves out with their defaults."""
     from nary.config import read_toml
-    from nary.recipe import recipe_from, shipped
+    from nary.recipe import Recipe, shipped_recipes
 
-    recipe = recipe_from(read_toml(shipped()[name]))
+    recipe = Recipe.from_tables(read_toml(shipped_recipes()[name]))
     tables: dict[str, Settings] = {
         "data": recipe.data,
         "model": recipe.model,

@@ -73,8 +73,9 @@ def _train(
     prepared = prepare_dataset(dataset, chosen)
     for note in prepared.notes[len(dataset.notes) :]:
         notice(note)
-    if recipe is None and not json and (note := default_recipe_note(dataset.name, chosen.model_name)):
-        notice(note)
+    default_note = default_recipe_note(dataset.name, chosen.model_name)
+    if recipe is None and not json and default_note:
+        notice(default_note)
     with TrainingBar(show=not json) as bar:
         return train_recipe(prepared, chosen, out or free_path(dataset.name, chosen.model_name), [bar])
 

@@ -11,7 +11,7 @@ from nary.apps.server.schemas import FactJsonRequest
 from nary.data.dataset import Dataset
 from nary.errors import FactError
 from nary.facts import GAP, Element, Fact, Position, Query, Role, Vocabulary, layout, parse, parse_fact, parse_query
-from nary.models.contract import Model
+from nary.models.base import Model
 
 _Statement = TypeVar("_Statement", Fact, Query, Fact | Query)
 _MAX_QUALIFIERS = 100  # the work for a fact grows with the square of its size

@@ -43,7 +43,7 @@ from nary.apps.server.schemas import (
 )
 from nary.facts import Fact, Position
 from nary.inference.results import Completions, Neighbors, Prediction, Suggestions
-from nary.models.contract import Kind
+from nary.models.base import Kind
 from nary.runs import TrainedModel
 from nary.version import __version__
 
@@ -133,7 +133,7 @@ def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
         return ExamplesResponse(examples=example_facts)
 
     @router.get("/model", summary="Describe the model")
-    def model() -> ModelResponse:
+    def describe_model() -> ModelResponse:
         """Describe the model: its settings, its data and, if evaluated, its metrics."""
         return description
 

@@ -24,31 +24,31 @@ from nary.progress import Progress, no_progress
 
 
 def load_dataset(entry: CatalogEntry, progress: Progress = no_progress) -> Dataset:
-    """Load the dataset that ``info`` describes."""
-    if info.loader is not None:
-        return _call_loader(info)
-    location = locate(info, progress)
+    """Load the dataset that ``entry`` describes."""
+    if entry.loader is not None:
+        return _call_loader(entry)
+    location = locate(entry, progress)
     base = location.variant.restore_from
     locations = [location, locate(catalog_entry(base), progress)] if base else [location]
     sources = [part for each in locations for part in (repr(each.variant), *each.checksums())]
-    folder = cache.cache_folder(info.name, sources)
-    dataset = cache.load(info.name, folder)
+    folder = cache.cache_folder(entry.name, sources)
+    dataset = cache.load(entry.name, folder)
     if dataset is None:
         dataset = _read(location, progress)
         cache.save(dataset, folder)
-    notes = info.notes if location.variant.complete else (location.variant.reason, *info.notes)
+    notes = entry.notes if location.variant.complete else (location.variant.reason, *entry.notes)
     return replace(dataset, notes=notes)
 
 
 def _call_loader(entry: CatalogEntry) -> Dataset:
     """Call the loader of a dataset; the result gets the registered name, by which recipes refer to it."""
-    dataset = info.loader() if info.loader else None
+    dataset = entry.loader() if entry.loader else None
     if not isinstance(dataset, Dataset):
         raise DatasetError(
-            f"the loader of {info.name} returned {type(dataset).__name__}, not a Dataset",
+            f"the loader of {entry.name} returned {type(dataset).__name__}, not a Dataset",
             "Return nary.read(...) or Dataset.from_facts(...).",
         )
-    return replace(dataset, name=info.name, notes=(*dataset.notes, *info.notes))
+    return replace(dataset, name=entry.name, notes=(*dataset.notes, *entry.notes))
 
 
 def _read(location: Location, progress: Progress) -> Dataset:
@@ -57,7 +57,7 @@ def _read(location: Location, progress: Progress) -> Dataset:
     variant, paths = location.variant, location.files()
     inputs = [InputFile(paths[file], file.split, file.format, file.first_lines) for file in variant.files]
     on_error = "skip" if any(file.known_defects for file in variant.files) else "stop"
-    dataset, reports = read_files(location.info.name, inputs, on_error=on_error, progress=progress)
+    dataset, reports = read_files(location.entry.name, inputs, on_error=on_error, progress=progress)
     for file, report in zip(variant.files, reports, strict=True):
         if (skipped := sum(report.skipped.values())) != file.known_defects:
             raise DatasetError(

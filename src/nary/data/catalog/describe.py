@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nary.data.catalog.assemble import load_dataset
-from nary.data.catalog.entries import DatasetCounts, CatalogEntry
+from nary.data.catalog.entries import CatalogEntry, DatasetCounts
 from nary.data.catalog.locate import Location, find
 from nary.data.catalog.registry import catalog_entry, dataset_names
 from nary.data.statistics import counts
@@ -20,19 +20,19 @@ def overview() -> list[dict[str, Any]]:
 
 def describe(name: str, progress: Progress = no_progress) -> dict[str, Any]:
     """Describe a dataset: its counts, the published counts, and why the two differ."""
-    info = catalog_entry(name)
-    dataset = load_dataset(info, progress)
-    location = find(info)
+    entry = catalog_entry(name)
+    dataset = load_dataset(entry, progress)
+    location = find(entry)
     ours = counts(dataset)
     return {
         **ours,
-        "description": info.description,
+        "description": entry.description,
         "complete": location is None or location.variant.complete,
-        "published": _as_dict(info.published),
-        "differences": _differences(ours, info, location),
-        "sources": list(info.sources),
-        "license": info.license,
-        "citation": info.citation,
+        "published": _as_dict(entry.published),
+        "differences": _differences(ours, entry, location),
+        "sources": list(entry.sources),
+        "license": entry.license,
+        "citation": entry.citation,
         "folder": str(location.folder) if location else None,
         "files": _files(location) if location else [],
         "notes": list(dataset.notes),
@@ -40,14 +40,14 @@ def describe(name: str, progress: Progress = no_progress) -> dict[str, Any]:
 
 
 def _summary(entry: CatalogEntry) -> dict[str, Any]:
-    location = find(info)
-    known = _as_dict(info.published) | _as_dict(info.counted)
+    location = find(entry)
+    known = _as_dict(entry.published) | _as_dict(entry.counted)
     return {
-        "name": info.name,
+        "name": entry.name,
         **{key: known.get(key) for key in COUNTED},
-        "here": location is not None or info.loader is not None,
+        "here": location is not None or entry.loader is not None,
         "complete": location is None or location.variant.complete,
-        "description": info.description,
+        "description": entry.description,
     }
 
 
@@ -61,15 +61,15 @@ def _as_dict(given: DatasetCounts | None) -> dict[str, Any]:
 
 
 def _differences(ours: Mapping[str, Any], entry: CatalogEntry, location: Location | None) -> list[dict[str, Any]]:
-    if info.published is None:
+    if entry.published is None:
         return []
     here = dict(ours) | {"arities": tuple(int(arity) for arity in ours["arities"])}
     differences = []
     for key in COUNTED:
-        published = getattr(info.published, key)
+        published = getattr(entry.published, key)
         if not published or published == here[key]:
             continue
-        why = info.published.why.get(key, "")
+        why = entry.published.why.get(key, "")
         if location is not None and not location.variant.complete:
             why = "the files here are incomplete"
         differences.append({"count": key, "published": published, "here": here[key], "why": why})

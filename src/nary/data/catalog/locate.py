@@ -22,7 +22,7 @@ class Location:
     def files(self) -> dict[File, Path]:
         """Return the path of every file to read."""
         paths: dict[File, Path] = {file: path_of(file, self.folder) for file in self.variant.files}
-        return paths | {self.info.labels: self.labels} if self.info.labels and self.labels else paths
+        return paths | {self.entry.labels: self.labels} if self.entry.labels and self.labels else paths
 
     def checksums(self) -> list[str]:
         """Return the SHA-256 of every file, after verifying it against the catalog."""
@@ -56,28 +56,28 @@ def path_of(file: File, folder: Path) -> Path:
 
 def find(entry: CatalogEntry) -> Location | None:
     """Find the first variant whose files are all in one folder."""
-    for variant in info.variants:
-        for folder in folders(info.name):
+    for variant in entry.variants:
+        for folder in folders(entry.name):
             if all(path_of(file, folder).is_file() for file in variant.files):
-                return Location(info, variant, folder, _labels(info))
+                return Location(entry, variant, folder, _labels(entry))
     return None
 
 
 def locate(entry: CatalogEntry, progress: Progress = no_progress) -> Location:
     """Find the files of a dataset; download them into the cache if they are missing."""
-    if location := find(info):
+    if location := find(entry):
         return location
     if os.environ.get("NARY_OFFLINE", "") not in ("", "0"):
-        raise DatasetError(f"the files of {info.name} are missing, and NARY_OFFLINE is set", _instructions(info))
-    for variant in info.variants:
+        raise DatasetError(f"the files of {entry.name} are missing, and NARY_OFFLINE is set", _instructions(entry))
+    for variant in entry.variants:
         if all(file.address for file in variant.files):
             from nary.data.catalog.download import download  # imports slow network modules
 
-            labels = [info.labels] if info.labels and info.labels.address else []
-            folder = cache_home() / "data" / info.name
-            download([*variant.files, *labels], folder, _instructions(info), progress)
-            return Location(info, variant, folder, _labels(info))
-    raise DatasetError(f"the files of {info.name} are missing, and no variant can be downloaded", _instructions(info))
+            labels = [entry.labels] if entry.labels and entry.labels.address else []
+            folder = cache_home() / "data" / entry.name
+            download([*variant.files, *labels], folder, _instructions(entry), progress)
+            return Location(entry, variant, folder, _labels(entry))
+    raise DatasetError(f"the files of {entry.name} are missing, and no variant can be downloaded", _instructions(entry))
 
 
 def verify(file: File, path: Path, name: str, hint: str) -> str:
@@ -110,21 +110,21 @@ def git_blob(path: Path) -> str:
 
 def _instructions(entry: CatalogEntry) -> str:
     """List the missing files of each variant, with the paths where they belong."""
-    folder = folders(info.name)[0]
+    folder = folders(entry.name)[0]
     lines: list[str] = []
-    for variant in info.variants:
+    for variant in entry.variants:
         title = "Or these" if lines else "Put these files there"
         title += f" and the files of {variant.restore_from}" if variant.restore_from else ""
         lines.append(f"{title}:" if variant.complete else f"{title}, for an incomplete dataset:")
         missing = [file for file in variant.files if not path_of(file, folder).is_file()]
         lines += [f"  {path_of(file, folder)}" + (f"  from {file.address}" if file.address else "") for file in missing]
-    if len(folders(info.name)) == 1:
-        lines.append(f"Or set NARY_DATA_HOME to a folder that has them in its folder {info.name}.")
+    if len(folders(entry.name)) == 1:
+        lines.append(f"Or set NARY_DATA_HOME to a folder that has them in its folder {entry.name}.")
     return "\n".join(lines)
 
 
 def _labels(entry: CatalogEntry) -> Path | None:
-    if info.labels is None:
+    if entry.labels is None:
         return None
-    paths = (path_of(info.labels, folder) for folder in folders(info.name))
+    paths = (path_of(entry.labels, folder) for folder in folders(entry.name))
     return next((path for path in paths if path.is_file()), None)

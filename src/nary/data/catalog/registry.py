@@ -32,9 +32,9 @@ def register_dataset(
         raise SettingError(f"a dataset named {name!r} exists already", "Choose another name.")
 
     def add(loader: Loader) -> Loader:
-        info = _info_of(name, loader)
+        entry = _entry_of(name, loader)
         DATASETS.register(name)(
-            replace(info, description=description or info.description, license=license, citation=citation)
+            replace(entry, description=description or entry.description, license=license, citation=citation)
         )
         return loader
 
@@ -58,10 +58,10 @@ def catalog_entry(name: str) -> CatalogEntry:
     if name not in DATASETS:
         raise DatasetError(f"no dataset is called {name!r}", did_you_mean(name.lower(), dataset_names()))
     component = DATASETS.get(name)
-    return component if isinstance(component, CatalogEntry) else _info_of(name, component)
+    return component if isinstance(component, CatalogEntry) else _entry_of(name, component)
 
 
-def _info_of(name: str, loader: Loader) -> CatalogEntry:
+def _entry_of(name: str, loader: Loader) -> CatalogEntry:
     first_line = (loader.__doc__ or "").strip().partition("\n")[0]
     return CatalogEntry(name=name, description=first_line, loader=loader)
 

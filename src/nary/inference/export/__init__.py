@@ -11,7 +11,7 @@ from nary.data.files import atomic_path
 from nary.errors import OutputError, SettingError, did_you_mean
 from nary.inference.export.program import write_onnx, write_torch
 from nary.inference.export.vectors import Source, write_names, write_npy, write_parquet, write_tsv
-from nary.models.contract import Model
+from nary.models.base import Model
 
 FORMATS: dict[str, tuple[str, Callable[[Source, Path], None]]] = {
     "tsv": (".tsv", write_tsv),

@@ -22,8 +22,8 @@ from torch.export import Dim, ExportedProgram
 from nary.errors import MissingExtraError, OutputError
 from nary.facts.layout import num_columns, position_at
 from nary.inference.export.vectors import Source
+from nary.models.base import Model
 from nary.models.batch import Batch, Group
-from nary.models.contract import Model
 from nary.version import __version__
 
 _INPUTS = ("ids", "columns")

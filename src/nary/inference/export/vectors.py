@@ -10,7 +10,7 @@ import polars as pl
 from nary.data.dataset import Dataset
 from nary.errors import SettingError
 from nary.facts import Vocabulary
-from nary.models.contract import Model
+from nary.models.base import Model
 
 _ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 Row = tuple[str, str, str, int]

@@ -1,1 +1,1 @@
-"""Models that judge a whole fact by its pairs of role and value: NaLP, HINGE and NeuInfer."""
+"""Models that score a whole fact by its pairs of role and value: NaLP, HINGE and NeuInfer."""

@@ -1,9 +1,9 @@
-"""NaLP: a fact is true if every two of its pairs of role and value go together.
+"""NaLP: a fact is true if every two of its pairs of role and value are compatible.
 
-The published network looks at all ordered pairs (i, j) of slots, those of a slot with itself too, and takes the minimum
-u = min over (i, j) of relu(A o_i + B o_j + c), where o_i comes from slot i alone. A rising function of a minimum is the
-minimum of the function, and i and j are free of each other, so that is relu(min_i A o_i + min_j (B o_j + c)): a row of
-numbers for each slot, and the smallest of these rows, are all there is to compute.
+The published network looks at all ordered pairs (i, j) of slots, also those with i = j, and takes the minimum
+u = min over (i, j) of relu(A o_i + B o_j + c), where o_i depends on slot i only. relu is monotonic, and i and j are
+independent, so u = relu(min_i A o_i + min_j (B o_j + c)): it takes a row of numbers for each slot, and the minimum of
+these rows.
 
 Shapes: n facts, q queries, k slots of a fact, d width, f filters, g units.
 """
@@ -17,13 +17,13 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from nary.config import Settings
-from nary.models.batch import Batch, Group
-from nary.models.contract import Kind, Model, Sizes
-from nary.models.pairs.lowest import lowest
-from nary.models.pairs.norm import Norm
-from nary.models.pairs.slots import slots_of, slots_with
+from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
+from nary.models.base import DatasetInfo, Kind, Model
+from nary.models.batch import Batch, Group, slots_of
+from nary.models.pairs.minimum import gather_min
 
-_BLOCK_BYTES = 1 << 20  # of rows of candidates that are worked on at a time: what the processor's cache holds
+_BLOCK_BYTES = 1 << 20  # of rows of candidates at a time: they should stay in the cache
+_MOMENTUM, _EPSILON = 0.1, 1e-3
 
 
 class NaLPSettings(Settings):
@@ -41,14 +41,17 @@ class NaLP(Model):
     """Pairs of role and value -> their features -> those of every two of them -> is it a fact."""
 
     name = "nalp"
+    settings_class = NaLPSettings
+    family = "pairs"
+    description = "pairs of role and value, and whether every two of them go together"
+    reference = "Guan et al., Link Prediction on N-ary Relational Data, WWW 2019"
     losses = frozenset({"corruption_bce", "sampled_cross_entropy"})
 
-    def __init__(self, settings: NaLPSettings, sizes: Sizes) -> None:
-        super().__init__()
-        self.sizes = sizes
+    def __init__(self, settings: NaLPSettings, info: DatasetInfo) -> None:
+        super().__init__(settings, info)
         width, filters, units = settings.embedding_dim, settings.num_filters, settings.fcn_dim
-        self.entity = _uniform(width**-0.5, sizes.entities, width)
-        self.role = _uniform(width**-0.5, 3 * sizes.relations, width)  # numbered as in slots_of
+        self.entity = _uniform(width**-0.5, info.num_entities, width)
+        self.role = _uniform(width**-0.5, 3 * info.num_relations, width)  # numbered as in slots_of
         self.filters = nn.Parameter(nn.init.trunc_normal_(torch.empty(filters, 2 * width), std=0.1, a=-0.2, b=0.2))
         self.filter_bias = nn.Parameter(torch.zeros(filters))
         self.norm = Norm(filters)
@@ -65,61 +68,61 @@ class NaLP(Model):
         """The logits [n] of whole facts, group by group; every distinct pair goes through the network once."""
         pairs = []
         for ids in groups:
-            roles, values = slots_of(ids, self.sizes.relations)
-            pairs.append(roles * self.sizes.entities + values)
-        every = torch.cat([own.flatten() for own in pairs])
-        distinct, places, counts = torch.unique(every, return_inverse=True, return_counts=True)
-        roles = nn.functional.embedding(distinct // self.sizes.entities, self.role)
-        values = nn.functional.embedding(distinct % self.sizes.entities, self.entity)
+            roles, values = slots_of(ids, self.info.num_relations)
+            pairs.append(roles * self.info.num_entities + values)
+        flat = torch.cat([part.flatten() for part in pairs])
+        distinct, places, counts = torch.unique(flat, return_inverse=True, return_counts=True)
+        roles = nn.functional.embedding(distinct // self.info.num_entities, self.role)
+        values = nn.functional.embedding(distinct % self.info.num_entities, self.entity)
         features = self.norm(torch.cat([roles, values], 1) @ self.filters.T, counts) + self.filter_bias
         rows = self._rows(features)
-        parts = places.split([own.numel() for own in pairs])
-        return [self._judged(lowest(rows, part.view_as(own))) for part, own in zip(parts, pairs, strict=True)]
+        parts = places.split([group.numel() for group in pairs])
+        return [self._judged(gather_min(rows, part.view_as(group))) for part, group in zip(parts, pairs, strict=True)]
 
     @torch.no_grad()
     def score(self, batch: Batch, kind: Kind) -> Tensor:
-        """Scores [B, C] with what the norm remembers."""
+        """Scores [B, C], with the running statistics of the norm."""
         by_role, by_value = self.filters.chunk(2, 1)
         of_roles = (self.role @ by_role.T - self.norm.mean) * self.norm.scale + self.filter_bias  # [3R, f]
         of_values = (self.entity @ by_value.T) * self.norm.scale  # [E, f]
         return torch.cat([self._score(group, kind, of_roles, of_values) for group in batch.groups])
 
     def _score(self, group: Group, kind: Kind, of_roles: Tensor, of_values: Tensor) -> Tensor:
-        """Scores [n, C]; what roles and what values add to the features of their pairs is given."""
-        roles, values = slots_of(group.ids, self.sizes.relations)
-        by_place = of_roles.view(3, self.sizes.relations, -1)  # roles of subjects, of objects, of values
-        scores = of_roles.new_empty(len(roles), len(of_values) if kind == "entity" else self.sizes.relations)
+        """Scores [n, C], given the parts of roles [3R, f] and of values [E, f] in the features of their pairs."""
+        roles, values = slots_of(group.ids, self.info.num_relations)
+        by_place = of_roles.view(3, self.info.num_relations, -1)  # roles of subjects, of objects, of values
+        scores = of_roles.new_empty(len(roles), len(of_values) if kind == "entity" else self.info.num_relations)
         for column in torch.unique(group.columns).tolist():
-            own = (group.columns == column).nonzero()[:, 0]
-            asked = slots_with(column, group.qualifiers)
-            rest = scores.new_full((len(own), len(self.relate)), torch.inf)  # the smallest rows without those asked for
-            for slot in set(range(roles.shape[1])).difference(asked):
-                features = of_roles[roles[own, slot]] + of_values[values[own, slot]]
+            queries = (group.columns == column).nonzero()[:, 0]
+            masked = _slots_with(column, group.qualifiers)
+            rest = scores.new_full((len(queries), len(self.relate)), torch.inf)  # the minimum over the other slots
+            for slot in set(range(roles.shape[1])).difference(masked):
+                features = of_roles[roles[queries, slot]] + of_values[values[queries, slot]]
                 torch.minimum(rest, self._rows(features), out=rest)
             if kind == "entity":
                 candidates, known, of_known = [of_values], roles, of_roles
             else:
-                candidates, known, of_known = [by_place[min(slot, 2)] for slot in asked], values, of_values
-            distinct, which = torch.unique(known[own][:, asked], dim=0, return_inverse=True)
+                candidates, known, of_known = [by_place[min(slot, 2)] for slot in masked], values, of_values
+            distinct, which = torch.unique(known[queries][:, masked], dim=0, return_inverse=True)
             for number, halves in enumerate(of_known[distinct]):
-                mine = (which == number).nonzero()[:, 0]
-                self._compare(list(zip(candidates, halves, strict=True)), rest[mine], scores, own[mine])
+                same = (which == number).nonzero()[:, 0]
+                self._compare(list(zip(candidates, halves, strict=True)), rest[same], scores, queries[same])
         return scores
 
     def _compare(self, pairs: list[tuple[Tensor, Tensor]], rest: Tensor, scores: Tensor, places: Tensor) -> None:
-        """Write the rows at ``places`` [q] of ``scores``, of queries that ask for the same ``pairs``.
+        """Write the rows at ``places`` [q] of ``scores``, for queries with the same masked ``pairs``.
 
-        These have candidates [C, f] for one half, and the other half [f] in common. So the rows of the candidates are
-        made once for all queries, a block at a time. They can only lower the smallest row: a unit that is 0 without
-        them is 0 with each of them, and need not be looked at.
+        These have candidates [C, f] for one half, and share the other half [f]. So the rows of the candidates are
+        computed once for all queries, a block at a time. They can only lower the minimum ``rest``: a unit that is 0
+        without them is 0 with each of them, and is skipped.
         """
         count = len(self.judge)
         alive = rest[:, :count] + rest[:, count:] > 0  # [q, g]
         used = alive.any(0).nonzero()[:, 0]
         relate, bias = self.relate[_both(used, count)], self._bias()[_both(used, count), None]
         queries = []
-        for place, others, own in zip(places.tolist(), rest, alive, strict=True):
-            units = own.nonzero()[:, 0]
+        for place, others, active in zip(places.tolist(), rest, alive, strict=True):
+            units = active.nonzero()[:, 0]
             at = _both(torch.searchsorted(used, units), len(used))
             queries.append((scores[place], at, others[_both(units, count), None], self.judge[units]))
         size = max(1, _BLOCK_BYTES // max(1, len(relate) * scores.element_size()))
@@ -127,30 +130,69 @@ class NaLP(Model):
         for start in range(0, scores.shape[1], size):
             block = slice(start, start + size)
             rows = reduce(
-                torch.minimum, (torch.addmm(bias, relate, (own[block] + half).relu_().T) for own, half in pairs)
+                torch.minimum, (torch.addmm(bias, relate, (table[block] + half).relu_().T) for table, half in pairs)
             )
-            for found, at, others, judge in queries:
-                lowest = space[: len(at) * rows.shape[1]].view(len(at), rows.shape[1])
-                torch.minimum(torch.index_select(rows, 0, at, out=lowest), others, out=lowest)
-                first, second = lowest.chunk(2)
-                torch.mv(first.add_(second).relu_().T, judge, out=found[block])
+            for out, at, others, judge in queries:
+                smallest = space[: len(at) * rows.shape[1]].view(len(at), rows.shape[1])
+                torch.minimum(torch.index_select(rows, 0, at, out=smallest), others, out=smallest)
+                first, second = smallest.chunk(2)
+                torch.mv(first.add_(second).relu_().T, judge, out=out[block])
         scores[places] += self.judge_bias
 
     def _rows(self, features: Tensor) -> Tensor:
-        """A o above B o + c [n, 2g], for features [n, f] of which o has what is above 0."""
+        """A o and B o + c side by side [n, 2g], with o = relu(features) [n, f]."""
         return nn.functional.linear(features.relu(), self.relate, self._bias())
 
     def _bias(self) -> Tensor:
         return nn.functional.pad(self.relate_bias, (len(self.relate_bias), 0))
 
     def _judged(self, rows: Tensor) -> Tensor:
-        """The scores of facts [n] whose smallest rows are these [n, 2g]."""
+        """The scores of facts [n], given the minimum over the rows of their slots [n, 2g]."""
         first, second = rows.chunk(2, 1)
         return (first + second).relu() @ self.judge + self.judge_bias
 
 
+class Norm(nn.Module):
+    """Batch normalization without parameters, of distinct rows that occur several times each."""
+
+    mean: Tensor
+    variance: Tensor
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(width))
+        self.register_buffer("variance", torch.ones(width))
+
+    def forward(self, rows: Tensor, counts: Tensor) -> Tensor:
+        """The normalized rows [n, d], each counted as often as ``counts`` [n] says."""
+        if not self.training:
+            return (rows - self.mean) * self.scale
+        rows = rows.to(self.mean.dtype)
+        shares = (counts / counts.sum()).to(rows.dtype)[:, None]
+        mean = (shares * rows).sum(0)
+        variance = (shares * (rows - mean).square()).sum(0)
+        with torch.no_grad():
+            self.mean.lerp_(mean, _MOMENTUM)
+            self.variance.lerp_(variance, _MOMENTUM)
+        return (rows - mean) * (variance + _EPSILON).rsqrt()
+
+    @property
+    def scale(self) -> Tensor:
+        """The factor of each coordinate in evaluation mode [d]."""
+        return (self.variance + _EPSILON).rsqrt()
+
+
+def _slots_with(column: int, qualifiers: int) -> list[int]:
+    """The slots that the element in a column is part of: both subject and object for the relation."""
+    if column == RELATION:
+        return [0, 1]
+    if column <= OBJECT:
+        return [column - SUBJECT]
+    return [2 + (column - FIRST_ATTRIBUTE) % qualifiers]
+
+
 def _both(units: Tensor, count: int) -> Tensor:
-    """Where in a row of ``count`` numbers from A and as many from B these units have theirs."""
+    """The columns of these units in rows with ``count`` numbers from A, then as many from B."""
     return torch.cat([units, count + units])
 
 

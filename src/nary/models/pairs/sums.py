@@ -1,4 +1,4 @@
-"""Weighted sums of clipped features for all pairs of query and candidate, in blocks that a processor's cache holds.
+"""Weighted sums of clipped features for all pairs of query and candidate, in blocks that fit into the cache.
 
 Shapes: Q queries, C candidates (n of them), L features.
 """
@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 _BLOCK = 1 << 17  # features of a block of candidates; two such arrays fit into a cache of 1 MB
-_WORTH_COMPILING = 1 << 28  # features of all pairs: who asks for so many at a time will do it often enough
+_WORTH_COMPILING = 1 << 28  # features of all pairs: so many at a time, probably not for the last time
 
 Responses = Callable[[slice], tuple[Tensor, Tensor | None]]
-"""What a slice of candidates brings to the features: x [n, L], and y [n, L] or None."""
+"""The part of a slice of candidates in the features: x [n, L], and y [n, L] or None."""
 
 
 def add_clipped_sums(
@@ -37,8 +37,8 @@ def _add_by_query(
 ) -> None:
     """For one block [Q, n], without a compiler.
 
-    relu(min(x + s, c)) = s - clamp(-x, s - c, s), also where c < 0: a clamp's upper bound is the stronger one. So what
-    is done for every pair of query and candidate is this clamp and a product.
+    relu(min(x + s, c)) = s - clamp(-x, s - c, s), also where c < 0, since the upper bound of a clamp wins. So each pair
+    of query and candidate needs only this clamp and a product.
     """
     floors = None if ceilings is None else shifts - ceilings
     scores += (shifts @ weight)[:, None]
@@ -57,7 +57,7 @@ def _add_by_query(
 def _add_at_once(
     scores: Tensor, weight: Tensor, shifts: Tensor, ceilings: Tensor | None, x: Tensor, y: Tensor | None
 ) -> None:
-    """For one block [Q, n], compiled into one pass that keeps no feature."""
+    """For one block [Q, n], compiled into one pass that stores no features."""
     if ceilings is None:
         scores += _compiled(_sums)(weight, shifts, x)
     elif y is None:
@@ -81,7 +81,7 @@ def _compiles() -> bool:
     return True
 
 
-# Three functions, as torch compiles one only so often for other shapes and then goes on uncompiled, without a word.
+# Three functions: torch recompiles one function only a few times for other inputs, then silently stops compiling it.
 def _sums(weight: Tensor, shifts: Tensor, x: Tensor) -> Tensor:
     return ((x + shifts[:, None]).relu() * weight).sum(2)
 

@@ -1,1 +1,1 @@
-"""STARE: a graph encoder that sees qualifiers, and a Transformer that answers with what it makes of the entities."""
+"""STARE: a graph encoder whose messages include qualifiers, and a Transformer over the query."""

@@ -1,25 +1,28 @@
-"""The graph encoder: entities learn from their neighbors what the facts about them say."""
+"""The graph encoder: entities learn from their neighbors, along the facts about them."""
+
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
-from nary.models.dropout import Dropout
-from nary.models.stare.graph import MessageGraph
-from nary.models.stare.products import product, rotating
-from nary.models.stare.settings import StareSettings
+from nary.models.layers import Dropout
+from nary.models.stare.graph import MessageGraph, product, rotation_times
+
+if TYPE_CHECKING:
+    from nary.models.stare.model import StareSettings
 
 
 class GraphEncoder(nn.Module):
     """All entities and relations through the layers, over all edges."""
 
-    def __init__(self, settings: StareSettings, graph: MessageGraph) -> None:
+    def __init__(self, settings: "StareSettings", graph: MessageGraph) -> None:
         super().__init__()
         self.graph = graph
         self.layers = nn.ModuleList(GraphLayer(settings) for _ in range(settings.num_graph_layers))
         self.dropout = Dropout(settings.graph_dropout)
 
     def forward(self, x: Tensor, relations: Tensor) -> tuple[Tensor, Tensor]:
-        """Entities [E, d] and relations in both directions [2R, d], to the same."""
+        """Entities [E, d] and relations in both directions [2R, d] -> the same shapes."""
         for layer in self.layers:
             x, relations = layer(x, relations, self.graph)
             x = self.dropout(x)
@@ -27,31 +30,31 @@ class GraphEncoder(nn.Module):
 
 
 class GraphLayer(nn.Module):
-    """tanh(norm((to subjects + to objects + to itself) / 3)) for entities, a product for relations.
+    """tanh(norm((to subjects + to objects + self-loop) / 3)) for entities, a linear map for relations.
 
-    The sums of messages are multiplied with the weights of their direction, not each message.
+    The weights of a direction multiply the sums of messages, not each message.
     """
 
-    def __init__(self, settings: StareSettings) -> None:
+    def __init__(self, settings: "StareSettings") -> None:
         super().__init__()
         width = settings.hidden_dim
-        self.subject_weight = _start(width, width)
-        self.object_weight = _start(width, width)
-        self.loop_weight = _start(width, width)
-        self.loop_relation = _start(1, width)
-        self.qualifier_weight = _start(width, width)
-        self.relation_weight = _start(width, width)
+        self.subject_weight = _xavier(width, width)
+        self.object_weight = _xavier(width, width)
+        self.loop_weight = _xavier(width, width)
+        self.loop_relation = _xavier(1, width)
+        self.qualifier_weight = _xavier(width, width)
+        self.relation_weight = _xavier(width, width)
         self.dropout = Dropout(settings.message_dropout)
         self.norm = nn.BatchNorm1d(width)
 
     def forward(self, x: Tensor, relations: Tensor, graph: MessageGraph) -> tuple[Tensor, Tensor]:
         """Entities [E, d] and relations [2R, d] after one round of messages."""
-        total = product(x, rotating(self.loop_relation, self.loop_weight) / 3)
+        total = product(x, rotation_times(self.loop_relation, self.loop_weight) / 3)
         received = graph.messages(x, relations, self.qualifier_weight)
         for (receivers, messages), weight in zip(received, (self.subject_weight, self.object_weight), strict=True):
             total.index_add_(0, receivers, self.dropout(product(messages, weight / 3)))
         return torch.tanh(self.norm(total)), product(relations, self.relation_weight)
 
 
-def _start(*shape: int) -> nn.Parameter:
+def _xavier(*shape: int) -> nn.Parameter:
     return nn.Parameter(nn.init.xavier_normal_(torch.empty(shape)))

@@ -1,28 +1,26 @@
-"""What the models of tuples share: schemas, parameters that follow from them, and scores of whole facts."""
+"""The base class of tuple models: parameters for schemas and arities, and scores of whole facts."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 
-from nary.facts import FactTable, Role
+from nary.config import Settings
+from nary.facts import Role
 from nary.facts.layout import SUBJECT
+from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch, Group
-from nary.models.contract import Kind, Model, Sizes
-from nary.models.tuples.schemas import Schemas, arities_of
-from nary.models.tuples.tuples import Tuples
+from nary.models.tuples.schemas import Schemas, Tuples
 
-Start = Callable[[Tensor], object]
-"""Gives a new parameter its first values, in place."""
+Init = Callable[[Tensor, torch.Generator], object]
+"""Initializes a new parameter in place."""
 
 
 class TupleModel(Model):
     """A model of tuples; it predicts entities.
 
-    How many schemas there are, and which arities, only the facts tell. So what there is one of for each schema or arity
-    is an empty buffer at first; :meth:`prepare`, or loading weights, makes a parameter of it. A fact of an arity that
-    training never saw tells such a model nothing: all candidates score 0.
+    There are parameters for the schemas and arities of the facts learned from. A fact of another arity says nothing to
+    such a model: all its candidates score 0.
     """
 
     roles = frozenset({Role.SUBJECT, Role.OBJECT, Role.VALUE})
@@ -30,44 +28,35 @@ class TupleModel(Model):
     entity: Tensor
     """The vectors of the entities [E, ...]."""
 
-    def __init__(self, sizes: Sizes) -> None:
-        super().__init__()
-        self.sizes = sizes
-        self.schemas = Schemas(sizes.max_arity)
-        self.arities: frozenset[int] = frozenset()
-        """The arities that training saw."""
-        self._grown: dict[str, tuple[int | None, tuple[int, ...], Start]] = {}
-        self._seed = int(torch.randint(1 << 62, (), device="cpu"))  # prepare may come after other random numbers
+    def __init__(self, settings: Settings, info: DatasetInfo) -> None:
+        super().__init__(settings, info)
+        self.schemas = Schemas(info.facts, info.max_arity)
+        self.arities: frozenset[int] = frozenset(block.arity for block in info.facts.blocks)
+        """The arities of the facts learned from."""
+        # The parameters of schemas and arities have a generator of their own: the others do not depend on how many
+        # schemas there are.
+        self._generator = torch.Generator().manual_seed(int(torch.randint(1 << 62, (), device="cpu")))
 
-    def by_schema(self, name: str, shape: tuple[int, ...], start: Start) -> None:
-        """Have a parameter [S, *shape] with a row for each schema."""
-        self._grow(name, None, shape, start)
+    def schema_parameter(self, shape: tuple[int, ...], init: Init) -> nn.Parameter:
+        """A new parameter [S, *shape] with a row for each schema."""
+        return self._new_parameter((len(self.schemas), *shape), init)
 
-    def by_arity(self, name: str, arity: int, shape: tuple[int, ...], start: Start) -> None:
-        """Have a parameter [*shape] if there are facts of this arity."""
-        self._grow(name, arity, shape, start)
-
-    def prepare(self, train: FactTable) -> None:
-        """Number the schemas, and make the parameters that follow from them."""
-        self.schemas.count(train)
-        self._allocate(self.schemas.keys)
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
-            torch.manual_seed(self._seed)
-            for name, (arity, _, start) in self._grown.items():
-                if arity is None or arity in self.arities:
-                    start(getattr(self, name))
+    def add_arity_parameter(self, name: str, arity: int, shape: tuple[int, ...], init: Init) -> None:
+        """Add a parameter [*shape], unless there are no facts of this arity."""
+        if arity in self.arities:
+            self.register_parameter(name, self._new_parameter(shape, init))
 
     def encode(self, batch: Batch) -> Tensor:
-        """A vector for each masked fact [B, d]."""
-        tuples = [Tuples.of(group) for group in batch.groups]
-        known = [own for own in tuples if own.arity in self.arities]
-        parts = iter(torch.split(self.encode_tuples(known), [len(own) for own in known]) if known else ())
+        """A query vector for each masked fact [B, d]."""
+        groups = [Tuples.of(group) for group in batch.groups]
+        known = [tuples for tuples in groups if tuples.arity in self.arities]
+        parts = iter(torch.split(self.encode_tuples(known), [len(tuples) for tuples in known]) if known else ())
         return torch.cat(
             [
                 next(parts)
-                if own.arity in self.arities
-                else self.entity.new_zeros(len(own), self.entity_vectors().shape[1])
-                for own in tuples
+                if tuples.arity in self.arities
+                else self.entity.new_zeros(len(tuples), self.entity_vectors().shape[1])
+                for tuples in groups
             ]
         )
 
@@ -79,16 +68,16 @@ class TupleModel(Model):
         return vectors, vectors.new_zeros(len(vectors))
 
     def fact_scores(self, ids: Tensor) -> Tensor:
-        """The scores [n] of whole facts of one arity [n, 2m+3]: what :meth:`score` gives the element that is masked."""
+        """The scores [n] of whole facts of one arity [n, 2m+3]: what :meth:`score` gives the masked element."""
         tuples = Tuples.of(Group(ids, ids.new_full((len(ids),), SUBJECT)))
         return self.score_tuples(tuples) if tuples.arity in self.arities else self.entity.new_zeros(len(ids))
 
-    def encode_tuples(self, tuples: Sequence[Tuples]) -> Tensor:
-        """The query vectors of tuples [B, d], whose arities training saw."""
-        return torch.cat([self.encode_one(own) for own in tuples])
+    def encode_tuples(self, groups: Sequence[Tuples]) -> Tensor:
+        """The query vectors of tuples of known arities [B, d]."""
+        return torch.cat([self.encode_group(tuples) for tuples in groups])
 
-    def encode_one(self, tuples: Tuples) -> Tensor:
-        """The query vectors of tuples of one arity [n, d]."""
+    def encode_group(self, tuples: Tuples) -> Tensor:
+        """The query vectors of tuples of one known arity [n, d]."""
         raise NotImplementedError(f"{self.name} scores without query vectors")
 
     def entity_vectors(self) -> Tensor:
@@ -96,32 +85,22 @@ class TupleModel(Model):
         return self.entity
 
     def score_tuples(self, tuples: Tuples) -> Tensor:
-        """The scores [n] of whole tuples, of an arity that training saw, whose subject is marked as masked."""
+        """The scores [n] of whole tuples of a known arity; their ``slots`` name the subject."""
         subjects = nn.functional.embedding(tuples.entities[:, 0], self.entity_vectors())
         return (self.encode_tuples([tuples]) * subjects).sum(1)
 
-    def _grow(self, name: str, arity: int | None, shape: tuple[int, ...], start: Start) -> None:
-        self._grown[name] = (arity, shape, start)
-        self.register_buffer(name, torch.zeros(0))
+    def _new_parameter(self, shape: tuple[int, ...], init: Init) -> nn.Parameter:
+        parameter = nn.Parameter(torch.empty(shape))
+        with torch.no_grad():
+            init(parameter, self._generator)
+        return parameter
 
-    def _allocate(self, keys: Tensor) -> None:
-        """Make the parameters for schemas with these keys; those of the right shape stay what they are."""
-        self.arities = frozenset(arities_of(keys).tolist())
-        for name, (arity, shape, _) in self._grown.items():
-            old, exists = getattr(self, name), arity is None or arity in self.arities
-            wanted = ((len(keys), *shape) if arity is None else shape) if exists else (0,)
-            if old.shape != wanted:
-                delattr(self, name)
-                new = old.new_zeros(wanted)
-                if exists:
-                    self.register_parameter(name, nn.Parameter(new))
-                else:
-                    self.register_buffer(name, new)
 
-    def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *others: Any) -> None:
-        keys = state_dict.get(f"{prefix}schemas.keys")
-        if keys is not None:
-            own = self.schemas
-            own.keys, own.codes = own.keys.new_zeros(len(keys), own.keys.shape[1]), own.codes.new_zeros(len(keys))
-            self._allocate(keys)
-        super()._load_from_state_dict(state_dict, prefix, *others)
+def xavier_normal(tensor: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """Initialize ``tensor`` in place."""
+    return nn.init.xavier_normal_(tensor, generator=generator)
+
+
+def xavier_uniform(tensor: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """Initialize ``tensor`` in place."""
+    return nn.init.xavier_uniform_(tensor, generator=generator)

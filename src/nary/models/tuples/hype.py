@@ -1,4 +1,4 @@
-"""HypE: entities go through convolution filters of their slot, then through one projection for all."""
+"""HypE: entities pass through convolution filters of their slot, then through a projection shared by all slots."""
 
 from typing import Literal
 
@@ -8,13 +8,14 @@ from torch import Tensor, nn
 
 from nary.config import Settings
 from nary.errors import SettingError
+from nary.models.base import DatasetInfo, Kind
 from nary.models.batch import Batch
-from nary.models.contract import Kind, Sizes
-from nary.models.dropout import Dropout
+from nary.models.layers import Dropout
+from nary.models.tuples.base import xavier_uniform
 from nary.models.tuples.multilinear import Multilinear
-from nary.models.tuples.tuples import Tuples
+from nary.models.tuples.schemas import Tuples
 
-_START = 7**-0.5  # the published filters are a linear map of seven numbers that say which slot it is
+_FILTER_BOUND = 7**-0.5  # the published filters are a linear map of seven numbers that encode the slot
 
 
 class HypESettings(Settings):
@@ -34,24 +35,27 @@ class HypESettings(Settings):
 class HypE(Multilinear):
     """f_i(e) = P flatten(e * filters of slot i) + b.
 
-    Below, c counts filters, p the places a filter is put to, and t the coordinates it reads there. A stride larger than
-    a filter is wide leaves coordinates of e that nothing reads: as published, every other one.
+    Below, c counts filters, p the places a filter is applied at, and t the coordinates it reads there. A stride larger
+    than the filter size leaves coordinates of e unread: as published, every other one.
     """
 
     name = "hype"
+    settings_class = HypESettings
+    description = "a product of vectors that went through convolutions of their slots"
+    reference = "Fatemi et al., Knowledge Hypergraphs: Prediction Beyond Binary Relations, IJCAI 2020"
+    settings: HypESettings
     _read: Tensor
     _place: Tensor
 
-    def __init__(self, settings: HypESettings, sizes: Sizes) -> None:
+    def __init__(self, settings: HypESettings, info: DatasetInfo) -> None:
         width, size = settings.embedding_dim, settings.filter_size
         if size > width:
             raise SettingError(
-                f"model.filter_size is {size}, but model.hidden_dim only {width}", "Choose a smaller one."
+                f"model.filter_size is {size}, but model.embedding_dim only {width}", "Choose a smaller one."
             )
-        super().__init__(sizes, width, settings.dropout, nn.init.xavier_uniform_)
-        self.settings = settings
-        self.entity = nn.Parameter(nn.init.xavier_uniform_(torch.empty(sizes.entities, width)))
-        filters = torch.empty(sizes.max_arity + 1, settings.num_filters, size).uniform_(-_START, _START)
+        super().__init__(settings, info, width, settings.dropout, xavier_uniform)
+        self.entity = nn.Parameter(xavier_uniform(torch.empty(info.num_entities, width)))
+        filters = torch.empty(info.max_arity + 1, settings.num_filters, size).uniform_(-_FILTER_BOUND, _FILTER_BOUND)
         self.filters = nn.Parameter(filters[1:] + filters[:1])  # [slot, c, t]; the published map has a bias
         starts = range(0, width - size + 1, settings.stride)
         self.projection = nn.Linear(settings.num_filters * len(starts), width)  # of (c, p)
@@ -61,15 +65,15 @@ class HypE(Multilinear):
         self.register_buffer("_read", torch.tensor(read), persistent=False)
         self.register_buffer("_place", torch.tensor([read.index(one) for one in coordinates]), persistent=False)
 
-    def transformed(self, entities: Tensor) -> Tensor:
+    def transform(self, entities: Tensor) -> Tensor:
         """f_i of the entity in each slot [n, k, d]."""
         vectors = self.input_dropout(nn.functional.embedding(entities, self.entity))
         read = vectors.unfold(2, self.settings.filter_size, self.settings.stride)  # [n, k, p, t]
         filtered = torch.einsum("nkpt,kct->nkcp", read, self.filters[: entities.shape[1]])
-        found: Tensor = self.projection(filtered.flatten(2))
-        return found
+        projected: Tensor = self.projection(filtered.flatten(2))
+        return projected
 
-    def folded(self, products: Tensor, slots: Tensor) -> Tensor:
+    def fold(self, products: Tensor, slots: Tensor) -> Tensor:
         """The products sent back through projection and filters, to the coordinates that are read [n, d']."""
         back = (products @ self.projection.weight).view(len(products), self.settings.num_filters, -1)  # [n, c, p]
         read = torch.einsum("ncp,nct->npt", back, self.filters[slots]).flatten(1)
@@ -84,7 +88,7 @@ class HypE(Multilinear):
         return super().score(batch, kind).add_(torch.cat([self._constant(Tuples.of(group)) for group in batch.groups]))
 
     def _constant(self, tuples: Tuples) -> Tensor:
-        """The product of all but the masked element with the bias [n, 1]; query vectors have no place for it."""
+        """The product of all but the masked element with the bias [n, 1], which query vectors do not include."""
         if tuples.arity not in self.arities:
             return self.entity.new_zeros(len(tuples), 1)
         return (self.products(tuples) @ self.projection.bias)[:, None]

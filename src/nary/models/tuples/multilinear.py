@@ -1,50 +1,194 @@
-"""What the multilinear models share: the sum of relation * entity * entity * ..., each entity changed by its slot."""
+"""Multilinear models: m-DistMult, m-CP, n-CP and HSimplE."""
 
 from functools import reduce
+from typing import Literal
 
 import torch
-from torch import Tensor
+from pydantic import Field
+from torch import Tensor, nn
 
-from nary.models.contract import Sizes
-from nary.models.dropout import Dropout
-from nary.models.tuples.base import Start, TupleModel
-from nary.models.tuples.tuples import Tuples
+from nary.config import Settings
+from nary.models.base import DatasetInfo
+from nary.models.layers import Dropout
+from nary.models.tuples.base import Init, TupleModel, xavier_normal
+from nary.models.tuples.schemas import Tuples
+
+_HYPE_PAPER = "Fatemi et al., Knowledge Hypergraphs: Prediction Beyond Binary Relations, IJCAI 2020"
+_GETD_PAPER = "Liu, Yao, Li, Generalizing Tensor Decomposition for N-ary Relational Knowledge Bases, WWW 2020"
 
 
 class Multilinear(TupleModel):
     """Scores a tuple with the sum over the coordinates of r * f_1(e_1) * ... * f_k(e_k).
 
-    A model says what its f_i are, and what becomes of a product g without slot i, so that folded(g) · e is g · f_i(e).
+    A subclass defines :meth:`transform`, the f_i, and :meth:`fold` with fold(g) · e = g · f_i(e), where g is the
+    product without slot i.
     """
 
+    family = "multilinear"
     relation: Tensor
 
-    def __init__(self, sizes: Sizes, width: int, dropout: float, start: Start) -> None:
-        super().__init__(sizes)
-        self.by_schema("relation", (width,), start)
+    def __init__(
+        self, settings: Settings, info: DatasetInfo, width: int, dropout: float, init: Init = xavier_normal
+    ) -> None:
+        super().__init__(settings, info)
+        self.relation = self.schema_parameter((width,), init)
         self.dropout = Dropout(dropout)
 
-    def transformed(self, entities: Tensor) -> Tensor:
+    def transform(self, entities: Tensor) -> Tensor:
         """f_i of the entity in each slot: [n, k] -> [n, k, d]."""
         raise NotImplementedError
 
-    def folded(self, products: Tensor, slots: Tensor) -> Tensor:
-        """The query vectors of the products [n, d] of all but the slots [n]."""
+    def fold(self, products: Tensor, slots: Tensor) -> Tensor:
+        """The query vectors for the slots [n], from the products [n, d] without them."""
         raise NotImplementedError
 
     def products(self, tuples: Tuples) -> Tensor:
         """The product of the relation and of all entities but the masked one [n, d]."""
-        return self._products(tuples, self.transformed(tuples.entities).masked_fill(tuples.masked[..., None], 1))
+        return self._products(tuples, self.transform(tuples.entities).masked_fill(tuples.masked[..., None], 1))
 
-    def encode_one(self, tuples: Tuples) -> Tensor:
+    def encode_group(self, tuples: Tuples) -> Tensor:
         """The query vectors of tuples of one arity [n, d]."""
-        return self.folded(self.products(tuples), tuples.slots)
+        return self.fold(self.products(tuples), tuples.slots)
 
     def score_tuples(self, tuples: Tuples) -> Tensor:
         """The scores of whole tuples [n]."""
-        return self._products(tuples, self.transformed(tuples.entities)).sum(1)
+        return self._products(tuples, self.transform(tuples.entities)).sum(1)
 
     def _products(self, tuples: Tuples, factors: Tensor) -> Tensor:
         relations = self.schemas.rows(self.relation, tuples.schemas)
         product: Tensor = self.dropout(reduce(torch.mul, factors.unbind(1), relations))
         return product
+
+
+class MDistMultSettings(Settings):
+    """``[model]`` of a recipe for m-DistMult."""
+
+    name: Literal["m-distmult"] = "m-distmult"
+    embedding_dim: int = Field(200, ge=1)
+    dropout: float = Field(0.2, ge=0, lt=1)
+    """Of the product, before it is summed."""
+
+
+class MDistMult(Multilinear):
+    """f_i(e) = e: the score does not depend on the order of the slots."""
+
+    name = "m-distmult"
+    settings_class = MDistMultSettings
+    description = "a product of vectors, the same in each slot"
+    reference = _HYPE_PAPER
+
+    def __init__(self, settings: MDistMultSettings, info: DatasetInfo) -> None:
+        super().__init__(settings, info, settings.embedding_dim, settings.dropout)
+        self.entity = nn.Parameter(xavier_normal(torch.empty(info.num_entities, settings.embedding_dim)))
+
+    def transform(self, entities: Tensor) -> Tensor:
+        """The vectors of the entities [n, k, d]."""
+        return nn.functional.embedding(entities, self.entity)
+
+    def fold(self, products: Tensor, slots: Tensor) -> Tensor:
+        """The products as they are."""
+        return products
+
+
+class CP(Multilinear):
+    """f_i(e) = the vector of e for slot i. ``entity`` [E, max_arity * d] holds those of all slots side by side."""
+
+    def __init__(self, settings: Settings, info: DatasetInfo, width: int, dropout: float) -> None:
+        super().__init__(settings, info, width, dropout)
+        slots = [xavier_normal(torch.empty(info.num_entities, width)) for _ in range(info.max_arity)]
+        self.entity = nn.Parameter(torch.cat(slots, 1))
+
+    def transform(self, entities: Tensor) -> Tensor:
+        """The vectors of the entities in their slots [n, k, d]."""
+        slots, width = self.info.max_arity, self.relation.shape[1]
+        rows = entities * slots + torch.arange(entities.shape[1], device=entities.device)
+        return nn.functional.embedding(rows, self.entity.view(-1, width))
+
+    def fold(self, products: Tensor, slots: Tensor) -> Tensor:
+        """The products in the part of their slot, zeros in the others [n, max_arity * d]."""
+        one_hot = nn.functional.one_hot(slots, self.info.max_arity).to(products.dtype)
+        return (one_hot[..., None] * products[:, None]).flatten(1)
+
+
+class MCPSettings(Settings):
+    """``[model]`` of a recipe for m-CP."""
+
+    name: Literal["m-cp"] = "m-cp"
+    embedding_dim: int = Field(34, ge=1)
+    """Of the vector in one slot."""
+    dropout: float = Field(0.2, ge=0, lt=1)
+    """Of the product, before it is summed."""
+
+
+class MCP(CP):
+    """m-CP, as the authors of HypE trained it."""
+
+    name = "m-cp"
+    settings_class = MCPSettings
+    description = "a product of vectors, one for each entity in each slot, trained like HypE"
+    reference = _HYPE_PAPER
+
+    def __init__(self, settings: MCPSettings, info: DatasetInfo) -> None:
+        super().__init__(settings, info, settings.embedding_dim, settings.dropout)
+
+
+class NCPSettings(Settings):
+    """``[model]`` of a recipe for n-CP."""
+
+    name: Literal["n-cp"] = "n-cp"
+    embedding_dim: int = Field(50, ge=1)
+    """Of the vector in one slot."""
+    dropout: float = Field(0.0, ge=0, lt=1)
+    """Of the product, before it is summed."""
+
+
+class NCP(CP):
+    """n-CP: the score of m-CP, as the authors of GETD trained it, against all entities."""
+
+    name = "n-cp"
+    settings_class = NCPSettings
+    family = "tensor"
+    description = "a product of vectors, one for each entity in each slot"
+    reference = _GETD_PAPER
+
+    def __init__(self, settings: NCPSettings, info: DatasetInfo) -> None:
+        super().__init__(settings, info, settings.embedding_dim, settings.dropout)
+
+
+class HSimplESettings(Settings):
+    """``[model]`` of a recipe for HSimplE."""
+
+    name: Literal["hsimple"] = "hsimple"
+    embedding_dim: int = Field(200, ge=1)
+    dropout: float = Field(0.2, ge=0, lt=1)
+    """Of the product, before it is summed."""
+
+
+class HSimplE(Multilinear):
+    """f_i(e) = e, rotated left by i / (largest arity) of its width, i counted from 0."""
+
+    name = "hsimple"
+    settings_class = HSimplESettings
+    description = "a product of vectors, rotated by their slots"
+    reference = _HYPE_PAPER
+
+    def __init__(self, settings: HSimplESettings, info: DatasetInfo) -> None:
+        super().__init__(settings, info, settings.embedding_dim, settings.dropout)
+        self.entity = nn.Parameter(xavier_normal(torch.empty(info.num_entities, settings.embedding_dim)))
+
+    def transform(self, entities: Tensor) -> Tensor:
+        """The rotated vectors of the entities [n, k, d]."""
+        vectors = nn.functional.embedding(entities, self.entity)
+        slots = torch.arange(entities.shape[1], device=entities.device)
+        return vectors.gather(2, self._sources(slots).expand(vectors.shape))
+
+    def fold(self, products: Tensor, slots: Tensor) -> Tensor:
+        """The products rotated back: rotating both factors does not change an inner product."""
+        return products.gather(1, self._sources(slots, back=True))
+
+    def _sources(self, slots: Tensor, back: bool = False) -> Tensor:
+        """The coordinate that each coordinate of a vector rotated for a slot comes from [k, d]."""
+        width = self.entity.shape[1]
+        shifts = slots * width // self.info.max_arity
+        sources = torch.arange(width, device=slots.device) + (-shifts if back else shifts)[:, None]
+        return sources % width

@@ -1,4 +1,4 @@
-"""RAM: a role for each slot of each relation, mixed from a few basic ones, and entities of several parts."""
+"""RAM: a role for each slot of each relation, mixed from a few basic ones, and several vectors for each entity."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -9,11 +9,10 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from nary.config import Settings
-from nary.models.contract import Sizes
-from nary.models.dropout import Dropout
-from nary.models.lookup import look_up
-from nary.models.tuples.base import TupleModel
-from nary.models.tuples.tuples import Tuples
+from nary.models.base import DatasetInfo
+from nary.models.layers import Dropout, embed_ids
+from nary.models.tuples.base import TupleModel, xavier_normal
+from nary.models.tuples.schemas import Tuples
 
 
 class RAMSettings(Settings):
@@ -23,9 +22,9 @@ class RAMSettings(Settings):
     embedding_dim: int = Field(50, ge=1)
     """Of one part of an entity."""
     num_parts: int = Field(2, ge=1)
-    """How many vectors an entity has."""
+    """The number of vectors of an entity."""
     num_bases: int = Field(10, ge=1)
-    """How many basic roles all roles are mixed from."""
+    """The number of basic roles that all roles are mixed from."""
     role_dropout: float = Field(0.2, ge=0, lt=1)
     entity_dropout: float = Field(0.4, ge=0, lt=1)
 
@@ -38,27 +37,29 @@ class RAM(TupleModel):
     """
 
     name = "ram"
-    weights: Tensor
+    settings_class = RAMSettings
+    family = "multilinear"
+    description = "products of the parts of entities, by the roles that the slots of a relation play"
+    reference = "Liu, Yao, Li, Role-Aware Modeling for N-ary Relational Knowledge Bases, WWW 2021"
 
-    def __init__(self, settings: RAMSettings, sizes: Sizes) -> None:
-        super().__init__(sizes)
+    def __init__(self, settings: RAMSettings, info: DatasetInfo) -> None:
+        super().__init__(settings, info)
         parts, bases = settings.num_parts, settings.num_bases
-        start = nn.init.xavier_normal_
         self.parts = parts
-        self.entity = nn.Parameter(start(torch.empty(sizes.entities, parts * settings.embedding_dim)))
-        self.basis = nn.Parameter(start(torch.empty(bases, settings.embedding_dim)))
-        self.by_schema("weights", (sizes.max_arity, bases), start)
-        for arity in range(2, sizes.max_arity + 1):
-            self.by_arity(f"pattern_{arity}", arity, (bases, arity, parts), start)
+        self.entity = nn.Parameter(xavier_normal(torch.empty(info.num_entities, parts * settings.embedding_dim)))
+        self.basis = nn.Parameter(xavier_normal(torch.empty(bases, settings.embedding_dim)))
+        self.weights = self.schema_parameter((info.max_arity, bases), xavier_normal)
+        for arity in range(2, info.max_arity + 1):
+            self.add_arity_parameter(f"pattern_{arity}", arity, (bases, arity, parts), xavier_normal)
         self.role_dropout = Dropout(settings.role_dropout)
         self.entity_dropout = Dropout(settings.entity_dropout)
 
-    def encode_tuples(self, tuples: Sequence[Tuples]) -> Tensor:
-        """The query vectors of tuples [B, M d], whose arities training saw."""
-        entities = look_up(self.entity, [own.entities for own in tuples])
-        return torch.cat([self._encode_one(*pair) for pair in zip(tuples, entities, strict=True)])
+    def encode_tuples(self, groups: Sequence[Tuples]) -> Tensor:
+        """The query vectors of tuples of known arities [B, M d]."""
+        entities = embed_ids(self.entity, [tuples.entities for tuples in groups])
+        return torch.cat([self._encode_group(*pair) for pair in zip(groups, entities, strict=True)])
 
-    def _encode_one(self, tuples: Tuples, entities: Tensor) -> Tensor:
+    def _encode_group(self, tuples: Tuples, entities: Tensor) -> Tensor:
         """The query vectors of tuples of one arity [n, M d], with the vectors of their entities [n, i, M d]."""
         arity = tuples.arity
         weights = self.schemas.rows(self.weights, tuples.schemas)[:, :arity].softmax(2)  # [n, a, K]

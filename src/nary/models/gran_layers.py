@@ -1,38 +1,41 @@
-"""One graph-attention layer, and how weights start."""
+"""The graph-attention layer of GRAN, and the initialization of its weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
-from nary.models.dropout import Dropout
-from nary.models.gran.settings import GranSettings
+from nary.models.layers import Dropout
+
+if TYPE_CHECKING:
+    from nary.models.gran import GranSettings
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How the vertices of a batch lie one after the other.
-
-    For each group the number of its facts and of vertices a fact, and the types of the edges between these
-    [1, 1, T, T]; the places of the masked vertices [B] and, for each group, the types of their edges [n, 1, 1, T].
-    Who wants to see the attention weights gives a list to collect them in, [n, Q, T] a layer and group.
-    """
+    """How the vertices of a batch are concatenated."""
 
     sizes: Sequence[tuple[int, int]]
+    """For each group the number of facts ``n`` and of vertices of a fact ``T``."""
     edges: Sequence[Tensor]
+    """For each group the edge types [1, 1, T, T]."""
     masked: Tensor
+    """The places of the masked vertices [B]."""
     masked_edges: Sequence[Tensor]
+    """For each group the types of the edges of the masked vertices [n, 1, 1, T]."""
     weights: list[Tensor] | None = None
+    """If given, collects the attention weights [n, Q, T] of each layer and group."""
 
 
 class GraphAttentionLayer(nn.Module):
     """Attention between the vertices of each fact, biased by the types of their edges, and a feed-forward network.
 
-    The last layer of a model computes its output for the masked vertices alone: nobody looks at the others.
+    The last layer computes its output for the masked vertices only: the others are not needed.
     """
 
-    def __init__(self, settings: GranSettings, last: bool) -> None:
+    def __init__(self, settings: "GranSettings", last: bool) -> None:
         super().__init__()
         width = settings.hidden_dim
         self.heads = settings.num_heads
@@ -87,18 +90,18 @@ class GraphAttentionLayer(nn.Module):
         key, value = nn.functional.linear(x, weight[width:], bias[width:]).chunk(2, dim=1)
         return query * scale, key, value
 
-    # There are few types of edges, so a product with each type's bias serves all edges of that type: no bias is spread
-    # out to pairs of vertices.
+    # There are few edge types: a product with the bias of each type serves all edges of that type, so that no tensor of
+    # biases for pairs of vertices is needed.
 
     def _weights(self, query: Tensor, key: Tensor, types: Tensor, edge_key: Tensor | None) -> Tensor:
-        """How much each vertex looks at each other within the facts of one arity: [n, H, Q, z], [n, H, T, z]."""
+        """Attention weights: [n, H, Q, z], [n, H, T, z] -> [n, H, Q, T]."""
         scores = query @ key.transpose(-1, -2)  # [n, H, Q, T]
         if edge_key is not None:
             scores = scores + (query @ edge_key.transpose(-1, -2)).gather(-1, types.expand_as(scores))
         return scores.softmax(-1)
 
     def _mix(self, weights: Tensor, value: Tensor, types: Tensor, edge_value: Tensor | None) -> Tensor:
-        """What each vertex sees: [n, H, Q, T] of [n, H, T, z] -> [n * Q, d]."""
+        """Weighted sums of the values: [n, H, Q, T], [n, H, T, z] -> [n * Q, d]."""
         mixed = weights @ value
         if edge_value is not None:
             by_type = weights.new_zeros(*weights.shape[:-1], edge_value.shape[-2])
@@ -108,7 +111,7 @@ class GraphAttentionLayer(nn.Module):
 
 
 def init_weights(model: nn.Module) -> None:
-    """Truncated normal of deviation 0.02, cut at two deviations, for all matrices and tables; biases start at zero."""
+    """Truncated normal with deviation 0.02, cut at two deviations, for matrices and tables; zeros for biases."""
     for module in model.modules():
         if isinstance(module, nn.Linear):
             nn.init.zeros_(module.bias)

@@ -1,0 +1,129 @@
+"""The base class of all models, and what a model is built from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+
+from nary.config import Settings
+from nary.data.dataset import Dataset
+from nary.data.transforms.duplicates import drop_duplicates
+from nary.facts import FactTable, Role
+from nary.models.alternation import Alternation
+from nary.models.batch import Batch
+from nary.models.layers import empty_aligned
+
+Kind = Literal["entity", "relation"]
+"""The two kinds of candidates: all entities, or all relations."""
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetInfo:
+    """What a model is built from: the sizes of a dataset, and the facts that the model learns from."""
+
+    num_entities: int
+    num_relations: int
+    max_arity: int
+    """Over all splits."""
+    facts: FactTable
+
+    @classmethod
+    def from_dataset(
+        cls, dataset: Dataset, train_on: Sequence[str] = ("train",), qualifiers: bool = True
+    ) -> "DatasetInfo":
+        """The information for a model that learns from the splits ``train_on`` of ``dataset``.
+
+        With ``qualifiers=False``, ``dataset`` holds primary triples only, and equal triples are trained on once.
+        """
+        facts = FactTable.concatenate([dataset[split] for split in train_on])
+        arities = [block.arity for table in dataset.splits.values() for block in table.blocks]
+        return cls(
+            len(dataset.vocabulary.entities),
+            len(dataset.vocabulary.relations),
+            max(arities),
+            facts if qualifiers else drop_duplicates(facts),
+        )
+
+    def num_candidates(self, kind: Kind) -> int:
+        """The number of entities or of relations."""
+        return self.num_entities if kind == "entity" else self.num_relations
+
+
+class Model(nn.Module):
+    """A model that scores every candidate for the masked element of a fact.
+
+    A model either implements :meth:`encode` and :meth:`candidates`, whose product are the scores, or overrides
+    :meth:`score` if it must see fact and candidate together. ``training.entity_lr_scale`` applies to the parameters
+    whose names begin with ``entity``; they have a row for each entity.
+
+    Everything is built in ``__init__``. What follows from ``info.facts`` is a buffer with ``persistent=False``, or no
+    buffer at all: weight files hold parameters and running statistics only. Models are also built on the meta device,
+    to check the shapes in a weight file before memory is allocated, so compute what depends on the facts with numpy or
+    under ``torch.device("cpu")``.
+    """
+
+    name: ClassVar[str]
+    """By which recipes, the command line and model folders know the model."""
+    settings_class: ClassVar[type[Settings]]
+    """The settings, ``[model]`` in a recipe. Their field ``name`` has the name of the model as its default."""
+    family: ClassVar[str] = "other"
+    description: ClassVar[str] = ""
+    """The idea in a few words."""
+    reference: ClassVar[str] = ""
+    """The publication."""
+    losses: ClassVar[frozenset[str]] = frozenset({"cross_entropy", "softmax_bce"})
+    """The losses that the model can be trained with."""
+    roles: frozenset[Role] = frozenset(Role)
+    """The roles that the model can predict."""
+    supports_multiple_masks: bool = False
+    """Whether more than one element of a fact may be missing (``Group.hidden``)."""
+
+    def __init__(self, settings: Settings, info: DatasetInfo) -> None:
+        super().__init__()
+        self.settings = settings
+        self.info = info
+
+    @classmethod
+    def roles_of(cls, settings: Settings) -> frozenset[Role]:
+        """The roles that a model with these settings can predict."""
+        return cls.roles
+
+    def encode(self, batch: Batch) -> Tensor:
+        """A query vector for each masked fact [B, d]."""
+        raise NotImplementedError(f"{self.name} scores without query vectors")
+
+    def candidates(self, kind: Kind) -> tuple[Tensor, Tensor]:
+        """A vector [C, d] and a bias [C] for each candidate."""
+        raise NotImplementedError(f"{self.name} scores without a table of candidates")
+
+    def score(self, batch: Batch, kind: Kind) -> Tensor:
+        """Scores [B, C] of all candidates; every fact of the batch has an element of this ``kind`` masked."""
+        queries, (table, bias) = self.encode(batch), self.candidates(kind)
+        # An output given as ``out`` has no gradient.
+        out = None if torch.is_grad_enabled() else empty_aligned(queries, len(table))
+        return torch.addmm(bias, queries, table.T, out=out)
+
+    def fact_scores(self, ids: Tensor) -> Tensor:
+        """Scores [n] of whole facts of one arity [n, 2m+3], for losses with negative samples."""
+        raise NotImplementedError(f"{self.name} does not score whole facts")
+
+    def group_scores(self, groups: Sequence[Tensor]) -> list[Tensor]:
+        """Scores of whole facts, group by group; override it to normalize over the whole batch."""
+        return [self.fact_scores(ids) for ids in groups]
+
+    def extra_loss(self, batch: Batch) -> Tensor | None:
+        """A term to add to the loss, if the model has one."""
+        return None
+
+    def alternation(self) -> Alternation | None:
+        """Other losses that alternate with the main one, if there are any; asked once, before training starts."""
+        return None
+
+    def post_step(self) -> None:
+        """Called after each optimizer step, for example to project parameters back to their constraints."""
+
+    def attention(self, batch: Batch) -> Tensor | None:
+        """Attention weights between the elements of facts of one arity [n, L, T, T]; None without attention."""
+        return None

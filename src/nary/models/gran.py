@@ -1,0 +1,213 @@
+"""GRAN: a fact as a small typed graph, encoded by attention with biases for the types of its edges.
+
+Shapes: B masked facts in a batch, T vertices of one fact, N vertices of the whole batch, d width, H heads, z = d / H.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from nary.config import Settings
+from nary.errors import SettingError
+from nary.facts.graph import EdgeType, edge_matrix
+from nary.facts.layout import FIRST_ATTRIBUTE
+from nary.models.base import DatasetInfo, Kind, Model
+from nary.models.batch import Batch, Group, entities_of, relations_of
+from nary.models.gran_layers import GraphAttentionLayer, Layout, init_weights
+from nary.models.layers import Dropout, embed_ids
+
+_RELATION, _SUBJECT, _OBJECT, _ATTRIBUTE, _VALUE = range(5)
+
+
+class GranSettings(Settings):
+    """``[model]`` of a recipe for GRAN; defaults as published. The settings below ``dropout`` are our extensions."""
+
+    name: Literal["gran"] = "gran"
+    variant: Literal["hete", "homo", "complete"] = "hete"
+    """Edges of four types, of one, or none."""
+    num_layers: int = Field(12, ge=1)
+    num_heads: int = Field(4, ge=1)
+    """Attention heads; must divide ``hidden_dim``."""
+    hidden_dim: int = Field(256, ge=1)
+    """The size of every vector."""
+    ffn_dim: int = Field(512, ge=1)
+    """The size of the hidden layer of the feed-forward networks."""
+    dropout: float = Field(0.1, ge=0, lt=1)
+    role_embeddings: Literal["none", "role", "position"] = "none"
+    """Also embed the role of each vertex, or its position (role and number of the qualifier)."""
+    edge_bias: Literal["shared", "per-head", "per-layer"] = "shared"
+    """Whether all layers and heads share the biases of the edge types."""
+    edge_bias_on: Literal["both", "key", "value", "none"] = "both"
+    """Whether the biases are added to keys, values, both or neither."""
+    pair_edges: bool = False
+    """Give pairs of vertices without an edge, and a vertex with itself, edge types of their own."""
+    norm: Literal["post", "pre"] = "post"
+    """Layer norm after each residual connection, or before each sublayer."""
+    tie_embeddings: bool = True
+    """Score with the embeddings of the candidates, not with a separate table."""
+    head: Literal["code", "equation"] = "code"
+    """The prediction layer of the published code, or that of the paper, without GELU and layer norm."""
+
+
+class Gran(Model):
+    """Masked fact -> embeddings -> graph attention -> the masked vertex -> scores of all candidates."""
+
+    name = "gran"
+    settings_class: ClassVar[type[Settings]] = GranSettings
+    family = "attention"
+    description = "a fact as a small typed graph, encoded by attention with biases for its edges"
+    reference = "Wang et al., Link Prediction on N-ary Relational Facts: A Graph-based Approach, Findings of ACL 2021"
+    supports_multiple_masks = True
+    settings: GranSettings
+
+    def __init__(self, settings: GranSettings, info: DatasetInfo) -> None:
+        super().__init__(settings, info)
+        if settings.hidden_dim % settings.num_heads:
+            raise SettingError(
+                f"model.hidden_dim is {settings.hidden_dim}, which {settings.num_heads} heads cannot share evenly",
+                "Choose a multiple of model.num_heads.",
+            )
+        self.num_relations = info.num_relations
+        self.max_qualifiers = max(1, info.max_arity - 2)
+        width = settings.hidden_dim
+        # Three tables, not one: the gradient of a look-up is as large as its table.
+        self.mask_embedding = nn.Parameter(torch.empty(1, width))
+        self.relation_embedding = nn.Parameter(torch.empty(info.num_relations, width))
+        self.entity_embedding = nn.Parameter(torch.empty(info.num_entities, width))
+        self.role_embedding = _table(self._role_count(), width)
+        self.input_norm = nn.LayerNorm(width, eps=1e-12)
+        self.dropout = Dropout(settings.dropout)
+        last = settings.num_layers - 1
+        self.layers = nn.ModuleList(
+            GraphAttentionLayer(settings, number == last) for number in range(settings.num_layers)
+        )
+        tables = settings.num_layers if settings.edge_bias == "per-layer" else 1
+        heads = settings.num_heads if settings.edge_bias == "per-head" else 1
+        shape = (heads, edge_type_count(settings), width // settings.num_heads)
+        self.edge_key = _table(tables if settings.edge_bias_on in ("both", "key") else 0, *shape)
+        self.edge_value = _table(tables if settings.edge_bias_on in ("both", "value") else 0, *shape)
+        self.head_transform = nn.Linear(width, width)
+        self.head_norm = nn.LayerNorm(width, eps=1e-12) if settings.head == "code" else None
+        self.output_norm = nn.LayerNorm(width, eps=1e-12) if settings.norm == "pre" else None
+        self.output_bias = nn.Parameter(torch.zeros(info.num_relations + info.num_entities))
+        self.output_embedding = _table(0 if settings.tie_embeddings else info.num_relations + info.num_entities, width)
+        init_weights(self)
+
+    def encode(self, batch: Batch) -> Tensor:
+        """The vector of each masked vertex after the prediction layer [B, d]."""
+        return self._encode(*self._pack(batch))
+
+    def attention(self, batch: Batch) -> Tensor:
+        """The attention weights [n, L, T, T], averaged over heads; in the last layer only the masked vertex looks."""
+        (group,) = batch.groups
+        layout, vertices = self._pack(batch)
+        weights: list[Tensor] = []
+        self._encode(replace(layout, weights=weights), vertices)
+        size, width = group.ids.shape
+        attention = vertices.new_zeros(size, len(self.layers), width, width)
+        for layer, by_vertex in enumerate(weights[:-1]):
+            attention[:, layer] = by_vertex
+        attention[torch.arange(size), -1, group.columns] = weights[-1][:, 0]
+        return attention
+
+    def _encode(self, layout: Layout, vertices: Tensor) -> Tensor:
+        """The embeddings of all vertices [N, d] -> the masked ones after the prediction layer [B, d]."""
+        x = self.dropout(self.input_norm(vertices))  # [N, d]
+        shared = self.settings.edge_bias != "per-layer"
+        tables = self._edge_tables(0)
+        for number, layer in enumerate(self.layers):
+            x = layer(x, layout, *(tables if shared else self._edge_tables(number)))  # [B, d] after the last one
+        if self.output_norm is not None:
+            x = self.output_norm(x)
+        x = self.head_transform(x)
+        if self.head_norm is not None:
+            x = self.head_norm(nn.functional.gelu(x))
+        return x
+
+    def candidates(self, kind: Kind) -> tuple[Tensor, Tensor]:
+        """The embeddings [C, d] and the free biases [C] of all entities, or of all relations."""
+        rows = slice(self.num_relations, None) if kind == "entity" else slice(self.num_relations)
+        if self.output_embedding is not None:
+            return self.output_embedding[rows], self.output_bias[rows]
+        return self.entity_embedding if kind == "entity" else self.relation_embedding, self.output_bias[rows]
+
+    def _pack(self, batch: Batch) -> tuple[Layout, Tensor]:
+        """The layout of the batch and the embeddings of all its vertices [N, d]."""
+        masked, edges, start = [], [], 0
+        for group in batch.groups:
+            size, width = group.ids.shape
+            masked.append(start + width * torch.arange(size, device=group.ids.device) + group.columns)
+            edges.append(torch.from_numpy(edge_types(group.qualifiers, self.settings)).to(group.ids.device))
+            start += size * width
+        sizes = [(group.ids.shape[0], group.ids.shape[1]) for group in batch.groups]
+        masked_edges = [types[group.columns][:, None, None] for types, group in zip(edges, batch.groups, strict=True)]
+        layout = Layout(sizes, [types[None, None] for types in edges], torch.cat(masked), masked_edges)
+        return layout, torch.cat([vertices.flatten(0, 1) for vertices in self._embed(batch)])
+
+    def _embed(self, batch: Batch) -> Iterator[Tensor]:
+        """The embedding of each vertex [n, T, d], group by group."""
+        of_relations = embed_ids(self.relation_embedding, [relations_of(group.ids) for group in batch.groups])
+        of_entities = embed_ids(self.entity_embedding, [entities_of(group.ids) for group in batch.groups])
+        for group, relations, entities in zip(batch.groups, of_relations, of_entities, strict=True):
+            known = torch.cat([relations[:, :1], entities[:, :2], relations[:, 1:], entities[:, 2:]], 1)
+            vertices = torch.where(group.unknown[..., None], self.mask_embedding, known)
+            if self.role_embedding is not None:
+                vertices = vertices + nn.functional.embedding(self._roles(group), self.role_embedding)
+            yield vertices
+
+    def _roles(self, group: Group) -> Tensor:
+        """The row of the role embedding of each vertex [T]."""
+        roles = torch.from_numpy(vertex_roles(group.qualifiers)).to(group.ids.device)
+        if self.settings.role_embeddings == "position":  # longer facts than in the data share the last rows
+            number = torch.arange(group.qualifiers).clamp(max=self.max_qualifiers - 1).repeat(2)
+            roles[FIRST_ATTRIBUTE:] += 2 * number.to(roles.device)
+        return roles
+
+    def _role_count(self) -> int:
+        return {"none": 0, "role": 5, "position": 3 + 2 * self.max_qualifiers}[self.settings.role_embeddings]
+
+    def _edge_tables(self, layer: int) -> tuple[Tensor | None, Tensor | None]:
+        """The key and value biases of one layer [types + 1, z], or [H, types + 1, z] per head; type 0 is zero."""
+
+        def with_zero(tables: Tensor | None) -> Tensor | None:
+            if tables is None:
+                return None
+            table = tables[layer]
+            table = torch.cat([torch.zeros_like(table[:, :1]), table], dim=1)
+            return table if self.settings.edge_bias == "per-head" else table[0]
+
+        return with_zero(self.edge_key), with_zero(self.edge_value)
+
+
+def _table(rows: int, *shape: int) -> nn.Parameter | None:
+    return nn.Parameter(torch.empty(rows, *shape)) if rows else None
+
+
+def vertex_roles(qualifiers: int) -> npt.NDArray[np.int64]:
+    """The role of each vertex [T]: 0 relation, 1 subject, 2 object, 3 attribute, 4 value."""
+    return np.array([_RELATION, _SUBJECT, _OBJECT, *[_ATTRIBUTE] * qualifiers, *[_VALUE] * qualifiers])
+
+
+@lru_cache(maxsize=256)
+def edge_types(qualifiers: int, settings: GranSettings) -> npt.NDArray[np.int64]:
+    """The type of the edge between each two vertices [T, T]; type 0 has no bias."""
+    types = edge_matrix(qualifiers, settings.variant)
+    if settings.pair_edges:
+        roles = vertex_roles(qualifiers)
+        low, high = np.minimum.outer(roles, roles), np.maximum.outer(roles, roles)
+        by_roles = len(EdgeType) + low * 5 + high  # a type for each pair of roles
+        types = np.where(types == EdgeType.NONE, by_roles, types)
+        np.fill_diagonal(types, len(EdgeType) + 25)
+    return types
+
+
+def edge_type_count(settings: GranSettings) -> int:
+    """The number of edge types that have a bias; type 0 is not one of them."""
+    return len(EdgeType) + 25 if settings.pair_edges else len(EdgeType) - 1

@@ -1,1 +1,0 @@
-"""GRAN: a fact as a small typed graph, encoded by attention with biases for the types of its edges."""
