@@ -30,7 +30,7 @@ from nary.data.load import load
 from nary.facts import Fact, FactTable, Vocabulary
 from nary.inference.folder import sizes_of
 from nary.models.gran import Gran, GranSettings
-from nary.runs import Run, load_run
+from nary.runs import load_model
 
 COMMAND = [sys.executable, "-c", "from nary.apps.cli.main import main; main()"]
 TURNS = 3
@@ -141,7 +141,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, object]:
     random_model(labeled(LABELS), GranSettings(num_layers=1, num_heads=1, hidden_dim=8, ffn_dim=8), folder / "labels")
     queries = queries_of(dataset, options.requests)
     few = queries[: options.single]
-    run = load_run(folder / "model")
+    run = load_model(folder / "model")
     here, over_http, alone, together, failures = [], [], [], [], 0
     with serving(folder / "model") as port:
         for turn in range(TURNS):
@@ -152,7 +152,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, object]:
                 per_second, failed = flood(port, asked, clients)
                 rates.append(per_second)
                 failures += failed
-    labels = list(load_run(folder / "labels").dataset.vocabulary.labels.values())
+    labels = list(load_model(folder / "labels").dataset.vocabulary.labels.values())
     chance = random.Random(1)
     typed = [label[: chance.randint(1, 8)] if i % 2 else label[2:7] for i, label in enumerate(labels[: options.single])]
     with serving(folder / "labels") as port, closing(Client(port)) as client:

@@ -24,13 +24,13 @@ import numpy as np
 from nary import load, load_model
 from nary.data.transforms.reindex import reindex
 from nary.facts import GAP, Fact, Position, Query, Role
-from nary.runs import Run
+from nary.runs import TrainedModel
 
 KS = (1, 5, 10)
 DRAWS = 10
 
 
-def seen_by_role(run: Run) -> dict[Role, list[str]]:
+def seen_by_role(run: TrainedModel) -> dict[Role, list[str]]:
     """What stands in each role in train."""
     found: dict[Role, set[str]] = {role: set() for role in Role}
     for fact in run.dataset.train.facts(run.dataset.vocabulary):
@@ -50,7 +50,7 @@ def with_error(fact: Fact, seen: dict[Role, list[str]], known: set[Fact], random
             return changed
 
 
-def errors(run: Run, test: Sequence[Fact], random: np.random.Generator) -> dict[str, float]:
+def errors(run: TrainedModel, test: Sequence[Fact], random: np.random.Generator) -> dict[str, float]:
     """How well planted errors are told from true facts, on average over :data:`DRAWS`."""
     known = set(run.dataset.facts.facts(run.dataset.vocabulary))
     seen = seen_by_role(run)
@@ -68,7 +68,7 @@ def errors(run: Run, test: Sequence[Fact], random: np.random.Generator) -> dict[
     return {"facts": len(test), "planted": planted, "draws": DRAWS, "precision": precision, "auc": auc}
 
 
-def calibration(run: Run, test: Sequence[Fact]) -> dict[str, float]:
+def calibration(run: TrainedModel, test: Sequence[Fact]) -> dict[str, float]:
     """How sure the best answers are in relation to how often they are the element of the fact."""
     context = run.predictor.context
     queries = [context.encode(fact, position) for fact in test for position in fact.elements()]
@@ -89,7 +89,7 @@ def _distance(sure: np.ndarray, right: np.ndarray) -> float:
     return float(sum(abs(sure[one].mean() - right[one].mean()) * one.mean() for one in own))
 
 
-def suggest(run: Run, test: Sequence[Fact]) -> dict[str, float]:
+def suggest(run: TrainedModel, test: Sequence[Fact]) -> dict[str, float]:
     """How often a qualifier is suggested when it is hidden, each in turn."""
     places = []
     for fact in test:
@@ -100,7 +100,7 @@ def suggest(run: Run, test: Sequence[Fact]) -> dict[str, float]:
     return shares("recall", places)
 
 
-def complete(run: Run, test: Sequence[Fact], random: np.random.Generator) -> dict[str, dict[str, float]]:
+def complete(run: TrainedModel, test: Sequence[Fact], random: np.random.Generator) -> dict[str, dict[str, float]]:
     """How often two hidden elements are both found: together, and each for itself."""
     known = {str(fact) for fact in run.dataset.facts.facts(run.dataset.vocabulary)}
     together, apart = [], []
@@ -116,7 +116,7 @@ def complete(run: Run, test: Sequence[Fact], random: np.random.Generator) -> dic
     return {"together": shares("hits", together), "apart": shares("hits", apart)}
 
 
-def pairs_apart(run: Run, query: Query) -> list[str]:
+def pairs_apart(run: TrainedModel, query: Query) -> list[str]:
     """The most probable facts if the answer to one gap told nothing about the other."""
     context = run.predictor.context
     candidates: list[list[tuple[float, Position, str]]] = []
@@ -168,7 +168,7 @@ def main() -> None:
     found: dict[str, object] = {"errors": errors(run, test, random), "calibration": calibration(run, test)}
     if qualified := [fact for fact in test if fact.qualifiers]:
         found["suggest"] = suggest(run, sampled(qualified, given.sample, random))
-    if run.model.supports_multiple_masks:
+    if run.module.supports_multiple_masks:
         found["complete"] = complete(run, sampled(test, given.sample, random), random)
     if given.json:
         print(json.dumps(found))

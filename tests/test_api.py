@@ -60,7 +60,7 @@ def test_a_file_and_a_recipe_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_recipe_says_which_model_its_settings_are_for(tmp_path: Path) -> None:
     run = nary.train(small_data(), recipe="ram/nobel", out=tmp_path / "run", num_parts=2, epochs=1, batch_size=32)
-    assert run.model.name == "ram"
+    assert run.module.name == "ram"
     with pytest.raises(nary.NaryError, match="the recipe gran/nobel is for gran, not ram"):
         nary.train(small_data(), model="ram", recipe="gran/nobel", out=tmp_path / "other")
 

@@ -10,7 +10,7 @@ from apps.command import Nary
 from runs.small import small_data, small_run
 
 from nary.reproduction.records import record_result
-from nary.runs import load_run
+from nary.runs import load_model
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def mrr(folder: Path, name: str, report: int = 0) -> float:
-    return float(load_run(folder / name).reports[report].metrics["entity"]["mrr"])
+    return float(load_model(folder / name).reports[report].metrics["entity"]["mrr"])
 
 
 def test_a_table_of_two_runs(nary: Nary, folder: Path) -> None:
@@ -72,7 +72,7 @@ def test_everything_as_json(nary: Nary, folder: Path) -> None:
     runs = {run["run"]: run for run in outcome["runs"]}
     gran, floor = runs["gran"], runs["floor"]
     assert (gran["model"], gran["data"], gran["seed"], gran["epochs"]) == ("gran-hete", "generated", 0, 4.0)
-    assert gran["parameters"] == sum(p.numel() for p in load_run(folder / "gran").model.parameters())
+    assert gran["parameters"] == sum(p.numel() for p in load_model(folder / "gran").model.parameters())
     assert gran["seconds"] > 0
     assert (floor["parameters"], floor["seconds"], floor["recipe"]) == (
         0,
@@ -137,7 +137,7 @@ def test_a_plot(nary: Nary, folder: Path, tmp_path: Path, kind: str) -> None:
 
 
 def test_recorded_results_and_metrics_files(nary: Nary, folder: Path, tmp_path: Path) -> None:
-    run = load_run(folder / "gran")
+    run = load_model(folder / "gran")
     path = record_result(run, run.reports[0], tmp_path)
     outcome = nary(
         "compare", path, folder / "gran" / "model" / "metrics.json", folder / "floor" / "model", "--json"
@@ -174,7 +174,7 @@ def test_reports_by_another_protocol(nary: Nary, tmp_path: Path) -> None:
     outcome = nary("compare", tmp_path / "one", tmp_path / "two", "--set", "evaluation.candidates=seen", "--json").json
     assert [run["protocol"]["candidates"] for run in outcome["runs"]] == ["seen", "seen"]
     assert outcome["best"]["mrr entity"] == ["one", "two"]  # they are equal
-    run = load_run(tmp_path / "two")
+    run = load_model(tmp_path / "two")
     path = record_result(run, run.reports[0], tmp_path / "results")
     warning = nary("compare", tmp_path / "one", path, "--json").json["warnings"]
     values = {"one": "all (one)", "two": "seen (results/generated/frequency-seed0.json)"}
@@ -209,7 +209,7 @@ def test_mistakes(nary: Nary, folder: Path, arguments: list[str], message: str) 
 
 
 def test_a_result_of_another_split_or_of_a_damaged_file(nary: Nary, folder: Path, tmp_path: Path) -> None:
-    run = load_run(folder / "floor")
+    run = load_model(folder / "floor")
     path = record_result(run, run.evaluate("valid"), tmp_path)
     assert nary("compare", path, "--json").error["message"] == f"{path} is a result on valid, not test"
     content: dict[str, Any] = json.loads(path.read_text())

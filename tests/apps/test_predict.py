@@ -8,26 +8,26 @@ import pytest
 from apps.command import Nary
 from runs.small import finish, small_data, small_run, start, stop, wait_until
 
-from nary.runs import Run
+from nary.runs import TrainedModel
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
     return small_run(tmp_path_factory.mktemp("trained") / "run", dataset=small_data(100))
 
 
 @pytest.fixture
-def folder(run: Run) -> Path:
+def folder(run: TrainedModel) -> Path:
     assert run.folder is not None
     return run.folder
 
 
-def _queries(run: Run) -> list[str]:
+def _queries(run: TrainedModel) -> list[str]:
     facts = run.dataset.facts.facts(run.dataset.vocabulary)
     return [str(fact.query(position)) for fact in facts for position in fact.elements()]
 
 
-def test_known_answers(nary: Nary, run: Run, folder: Path) -> None:
+def test_known_answers(nary: Nary, run: TrainedModel, folder: Path) -> None:
     query = _queries(run)[0]
     answers = {
         known: nary("predict", folder, query, "-k", 1000, "--known", known, "--json").json["answers"]
@@ -39,7 +39,7 @@ def test_known_answers(nary: Nary, run: Run, folder: Path) -> None:
     assert nary("predict", folder, query, "--known", "some").code == 2
 
 
-def test_several_gaps(nary: Nary, run: Run, folder: Path) -> None:
+def test_several_gaps(nary: Nary, run: TrainedModel, folder: Path) -> None:
     query = f"? | {run.dataset.vocabulary.relations[-1]} | ?"
     found = nary("predict", folder, query, "-k", 3, "--json").json
     assert (found["query"], found["positions"], found["experimental"]) == (query, ["subject", "object"], True)
@@ -49,7 +49,7 @@ def test_several_gaps(nary: Nary, run: Run, folder: Path) -> None:
         assert all(element["label"] in shown.out for element in answer["elements"])
 
 
-def test_a_file_of_queries(nary: Nary, run: Run, folder: Path, tmp_path: Path) -> None:
+def test_a_file_of_queries(nary: Nary, run: TrainedModel, folder: Path, tmp_path: Path) -> None:
     queries = _queries(run)[:300]
     (tmp_path / "in.txt").write_text("\n".join(queries))
     options = ("--facts", tmp_path / "in.txt", "--out", tmp_path / "out.jsonl", "-k", 2)
@@ -62,7 +62,7 @@ def test_a_file_of_queries(nary: Nary, run: Run, folder: Path, tmp_path: Path) -
     assert again.out.replace("\n", "") == f"{tmp_path / 'out.jsonl'} is complete: 300 lines."
 
 
-def test_a_bad_line(nary: Nary, run: Run, folder: Path, tmp_path: Path) -> None:
+def test_a_bad_line(nary: Nary, run: TrainedModel, folder: Path, tmp_path: Path) -> None:
     query = _queries(run)[0]
     (tmp_path / "in.txt").write_text(f"{query}\nnobody | {run.dataset.vocabulary.relations[0]} | ?\n{query}\n")
     options = ("--facts", tmp_path / "in.txt", "--out", tmp_path / "out.jsonl")
@@ -79,7 +79,7 @@ def test_a_bad_line(nary: Nary, run: Run, folder: Path, tmp_path: Path) -> None:
     assert "nobody" in lines[1]["error"]["message"]
 
 
-def test_answers_to_other_queries_are_kept(nary: Nary, run: Run, folder: Path, tmp_path: Path) -> None:
+def test_answers_to_other_queries_are_kept(nary: Nary, run: TrainedModel, folder: Path, tmp_path: Path) -> None:
     queries = _queries(run)
     for name, own in (("one", queries[:3]), ("two", queries[3:9])):
         (tmp_path / name).write_text("\n".join(own))
@@ -100,7 +100,7 @@ def test_what_is_asked_must_be_clear(nary: Nary, folder: Path, options: list[str
 
 @pytest.mark.parametrize("with_signal", [signal.SIGKILL, signal.SIGINT])
 def test_a_process_that_is_ended_goes_on_where_it_was(
-    run: Run, folder: Path, tmp_path: Path, with_signal: signal.Signals
+    run: TrainedModel, folder: Path, tmp_path: Path, with_signal: signal.Signals
 ) -> None:
     queries = _queries(run) * 10
     (tmp_path / "in.txt").write_text("\n".join(queries))

@@ -8,22 +8,22 @@ from apps.command import Nary
 from runs.small import small_data, small_run
 
 from nary.data.io.writer import write
-from nary.runs import Run
+from nary.runs import TrainedModel
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
     return small_run(tmp_path_factory.mktemp("trained") / "run", dataset=small_data(100))
 
 
 @pytest.fixture(scope="module")
-def facts(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def facts(run: TrainedModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("facts") / "facts.jsonl"
     write(run.dataset, path)
     return path
 
 
-def test_json_lines_in_the_order_of_the_facts(nary: Nary, run: Run, facts: Path) -> None:
+def test_json_lines_in_the_order_of_the_facts(nary: Nary, run: TrainedModel, facts: Path) -> None:
     found = nary("score", run.folder, facts, "--split", "test", "--json")
     assert found.code == 0, found.err
     lines = [json.loads(line) for line in found.out.splitlines()]
@@ -33,7 +33,7 @@ def test_json_lines_in_the_order_of_the_facts(nary: Nary, run: Run, facts: Path)
     assert len(everything) == len(run.dataset.facts)
 
 
-def test_the_worst(nary: Nary, run: Run, facts: Path) -> None:
+def test_the_worst(nary: Nary, run: TrainedModel, facts: Path) -> None:
     found = [json.loads(line) for line in nary("score", run.folder, facts, "--worst", 3, "--json").out.splitlines()]
     every = sorted(one.plausibility for one in run.predictor.score_table(run.dataset.facts))
     assert [one["plausibility"] for one in found] == pytest.approx(every[:3])
@@ -46,7 +46,7 @@ def test_the_worst(nary: Nary, run: Run, facts: Path) -> None:
     assert nary("score", run.folder, facts).out.count("\n") == 12
 
 
-def test_what_was_expected_there_is_the_best_answer(nary: Nary, run: Run) -> None:
+def test_what_was_expected_there_is_the_best_answer(nary: Nary, run: TrainedModel) -> None:
     fact = next(run.dataset.test.facts(run.dataset.vocabulary))
     (scored,) = run.score([fact])
     odd = scored.elements[0]
@@ -57,7 +57,7 @@ def test_what_was_expected_there_is_the_best_answer(nary: Nary, run: Run) -> Non
     assert ("itself" if best.name == odd.name else f"{best.label} ({best.probability:.1%})") in shown
 
 
-def test_facts_with_unknown_names_are_left_out_with_a_note(nary: Nary, run: Run, tmp_path: Path) -> None:
+def test_facts_with_unknown_names_are_left_out_with_a_note(nary: Nary, run: TrainedModel, tmp_path: Path) -> None:
     fact = next(run.dataset.test.facts(run.dataset.vocabulary))
     path = tmp_path / "facts.tsv"
     path.write_text(f"{fact.subject}\t{fact.relation}\t{fact.object}\nNobody\t{fact.relation}\t{fact.object}\n")
@@ -68,14 +68,14 @@ def test_facts_with_unknown_names_are_left_out_with_a_note(nary: Nary, run: Run,
     assert "'Nobody'" in found.err
 
 
-def test_a_fact_may_be_longer_than_the_name_of_a_file(nary: Nary, run: Run) -> None:
+def test_a_fact_may_be_longer_than_the_name_of_a_file(nary: Nary, run: TrainedModel) -> None:
     fact = next(run.dataset.test.facts(run.dataset.vocabulary))
     long = " | ".join([f"{fact.subject} | {fact.relation} | {fact.object}", *40 * [f"{fact.relation}: {fact.object}"]])
     assert len(long) > 255
     assert nary("score", run.folder, long, "--json").code == 0
 
 
-def test_mistakes(nary: Nary, run: Run, facts: Path) -> None:
+def test_mistakes(nary: Nary, run: TrainedModel, facts: Path) -> None:
     names = run.dataset.vocabulary
     for arguments, message in (
         ([f"Nobody | {names.relations[0]} | {names.entities[0]}"], "unknown entity 'Nobody'"),

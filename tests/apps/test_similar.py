@@ -6,15 +6,15 @@ import pytest
 from apps.command import Nary
 from runs.small import small_data, small_run
 
-from nary.runs import Run
+from nary.runs import TrainedModel
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
     return small_run(tmp_path_factory.mktemp("trained") / "run", dataset=small_data(100), training__epochs=1)
 
 
-def test_similar(nary: Nary, run: Run) -> None:
+def test_similar(nary: Nary, run: TrainedModel) -> None:
     name = run.dataset.vocabulary.entities[0]
     found = nary("similar", run.folder, name.upper(), "-k", 3, "--json").json
     assert found == run.similar(name, k=3).as_dict()
@@ -23,13 +23,13 @@ def test_similar(nary: Nary, run: Run) -> None:
     assert all(one["label"] in shown for one in found["neighbors"])
 
 
-def test_relations(nary: Nary, run: Run) -> None:
+def test_relations(nary: Nary, run: TrainedModel) -> None:
     name = run.dataset.vocabulary.relations[0]
     assert nary("similar", run.folder, name, "--json").json["kind"] == "relation"
     assert nary("similar", run.folder, name, "--kind", "entity", "--json").code == 2
 
 
-def test_mistakes(nary: Nary, run: Run, tmp_path: Path) -> None:
+def test_mistakes(nary: Nary, run: TrainedModel, tmp_path: Path) -> None:
     found = nary("similar", run.folder, "entity 00001", "--json")
     assert found.code == 2
     assert "Did you mean" in found.error["hint"]

@@ -13,7 +13,7 @@ from training.small import OnStep
 from nary.data.io.writer import write
 from nary.reproduction.page import results_page
 from nary.reproduction.records import read_results
-from nary.runs import load_run
+from nary.runs import load_model
 from nary.training.callbacks import Callback
 
 GRID = ("--grid", "loss.entity_label_smoothing=0.0,0.8", "--grid", "model.dropout=0.1")
@@ -43,7 +43,7 @@ def test_tune_and_retrain(nary: Nary, facts: Path, tmp_path: Path) -> None:
     assert [trial["values"]["loss.entity_label_smoothing"] for trial in outcome["trials"]] == [0.0, 0.8]
     assert outcome["best"]["mrr"] == max(trial["mrr"] for trial in outcome["trials"])
     assert (outcome["recipe"], outcome["run"]) == (str(out / "best.toml"), str(out / "best"))
-    recipe = load_run(out / "best").recipe
+    recipe = load_model(out / "best").recipe
     assert recipe is not None
     assert recipe.data.train_on == ["train", "valid"]
     assert recipe.loss.entity_label_smoothing == outcome["best"]["values"]["loss.entity_label_smoothing"]

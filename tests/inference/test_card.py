@@ -8,11 +8,11 @@ from runs.small import dataset_of, small_data, small_run
 
 from nary.data.dataset import Dataset
 from nary.facts import Fact, Vocabulary
-from nary.runs import Run, load_run
+from nary.runs import TrainedModel, load_model
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
     return small_run(tmp_path_factory.mktemp("card") / "run", training__epochs=1, training__seed=7)
 
 
@@ -20,7 +20,7 @@ def card_of(folder: Path) -> str:
     return (folder / "README.md").read_text("utf-8")
 
 
-def test_it_says_what_the_folder_holds(run: Run, tmp_path: Path) -> None:
+def test_it_says_what_the_folder_holds(run: TrainedModel, tmp_path: Path) -> None:
     run.save(tmp_path / "model")
     text = card_of(tmp_path / "model")
     assert text.startswith("# gran on generated\n")
@@ -28,7 +28,7 @@ def test_it_says_what_the_folder_holds(run: Run, tmp_path: Path) -> None:
         assert f"| {split} | {len(table)} |" in text
     assert "20 entities, 6 relations." in text
     assert run.dataset.fingerprint in text
-    assert f"{sum(parameter.numel() for parameter in run.model.parameters()):,} parameters" in text
+    assert f"{sum(parameter.numel() for parameter in run.module.parameters()):,} parameters" in text
     assert "It learned from train, by this recipe:" in text
     assert "\n    seed = 7\n" in text
     assert "license of the data is not known" in text
@@ -36,9 +36,9 @@ def test_it_says_what_the_folder_holds(run: Run, tmp_path: Path) -> None:
     assert text.count("\n## ") == 5
 
 
-def test_it_shows_the_figures_of_every_kept_report(run: Run, tmp_path: Path) -> None:
+def test_it_shows_the_figures_of_every_kept_report(run: TrainedModel, tmp_path: Path) -> None:
     run.save(tmp_path / "model")
-    again = load_run(tmp_path / "model")
+    again = load_model(tmp_path / "model")
     for split in ("valid", "test"):
         again.keep(again.evaluate(split))
     text = card_of(tmp_path / "model")
@@ -51,28 +51,28 @@ def test_it_shows_the_figures_of_every_kept_report(run: Run, tmp_path: Path) -> 
         assert report.protocol.describe() in text
 
 
-def test_equal_models_have_equal_cards_wherever_they_are(run: Run, tmp_path: Path) -> None:
+def test_equal_models_have_equal_cards_wherever_they_are(run: TrainedModel, tmp_path: Path) -> None:
     run.save(tmp_path / "one")
-    load_run(tmp_path / "one").save(tmp_path / "two")
+    load_model(tmp_path / "one").save(tmp_path / "two")
     assert card_of(tmp_path / "one") == card_of(tmp_path / "two") == card_of((run.folder or tmp_path) / "model")
     assert str(tmp_path) not in card_of(tmp_path / "one")
 
 
-def test_what_people_wrote_stays(run: Run, tmp_path: Path) -> None:
+def test_what_people_wrote_stays(run: TrainedModel, tmp_path: Path) -> None:
     run.save(tmp_path / "model")
     (tmp_path / "model" / "README.md").write_text("Mine.")
-    again = load_run(tmp_path / "model")
+    again = load_model(tmp_path / "model")
     again.keep(again.evaluate())
     assert card_of(tmp_path / "model") == "Mine."
-    assert [report.split for report in load_run(tmp_path / "model").reports] == ["test"]
+    assert [report.split for report in load_model(tmp_path / "model").reports] == ["test"]
 
 
-def test_a_model_without_a_recipe(run: Run, tmp_path: Path) -> None:
-    Run(run.dataset, run.model, run.settings).save(tmp_path / "model")
+def test_a_model_without_a_recipe(run: TrainedModel, tmp_path: Path) -> None:
+    Run(run.dataset, run.module, run.settings).save(tmp_path / "model")
     text = card_of(tmp_path / "model")
     assert "How it was trained is not recorded" in text
     assert "\n    num_layers = 1\n" in text
-    assert load_run(tmp_path / "model").recipe is None
+    assert load_model(tmp_path / "model").recipe is None
 
 
 def test_names_do_nothing_but_show(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from nary.inference import neighbors
 from nary.inference.folder import sizes_of
 from nary.inference.predictor import Predictor
 from nary.models.frequency import Frequency, FrequencySettings
-from nary.runs import Run
+from nary.runs import TrainedModel
 
 OBJECT = Position(Role.OBJECT)
 TRAIN = [
@@ -27,12 +27,12 @@ DATA = dataset_of(train=TRAIN)
 
 
 @pytest.fixture(scope="module")
-def gran(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def gran(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
     return small_run(tmp_path_factory.mktemp("gran") / "run", dataset=small_data(200), model__num_layers=2)
 
 
 @pytest.fixture(scope="module")
-def fact(gran: Run) -> Fact:
+def fact(gran: TrainedModel) -> Fact:
     return next(fact for fact in gran.dataset.test.facts(gran.dataset.vocabulary) if len(fact.qualifiers) == 2)
 
 
@@ -66,7 +66,7 @@ def test_a_model_that_cannot_hide_tells_only_what_qualifiers_add() -> None:
     assert any("frequency has no query vectors" in note for note in found.notes)
 
 
-def test_every_position_of_a_gran(gran: Run, fact: Fact) -> None:
+def test_every_position_of_a_gran(gran: TrainedModel, fact: Fact) -> None:
     for position, element in fact.elements().items():
         found = gran.explain(fact, str(position))
         answers = gran.predict_many([fact.query(position)], k=10_000)[0].answers
@@ -81,7 +81,7 @@ def test_every_position_of_a_gran(gran: Run, fact: Fact) -> None:
         assert len(found.contributions) == (5 if position.number else 4)
 
 
-def test_leaving_out_a_qualifier_is_asking_without_it(gran: Run, fact: Fact) -> None:
+def test_leaving_out_a_qualifier_is_asking_without_it(gran: TrainedModel, fact: Fact) -> None:
     found = gran.explain(fact, "subject")
     rest = Query.from_elements(Fact(*fact.primary, fact.qualifiers[1:]).query(Position(Role.SUBJECT)).elements())
     answers = gran.predict_many([rest], k=10_000)[0].answers
@@ -91,7 +91,7 @@ def test_leaving_out_a_qualifier_is_asking_without_it(gran: Run, fact: Fact) -> 
     assert one.probability_without == pytest.approx(expected.probability, abs=1e-5)
 
 
-def test_supporting_facts_are_the_nearest_questions_for_the_role(gran: Run, fact: Fact) -> None:
+def test_supporting_facts_are_the_nearest_questions_for_the_role(gran: TrainedModel, fact: Fact) -> None:
     found = gran.explain(fact, "object")
     context = gran.predictor.context
     known = [one for one in gran.dataset.train.facts(gran.dataset.vocabulary) if one != fact]
@@ -108,14 +108,14 @@ def test_supporting_facts_are_the_nearest_questions_for_the_role(gran: Run, fact
         assert f"| {one.answer}" in one.fact
 
 
-def test_a_fact_does_not_support_itself(gran: Run) -> None:
+def test_a_fact_does_not_support_itself(gran: TrainedModel) -> None:
     for fact in list(gran.dataset.train.facts(gran.dataset.vocabulary))[:5]:
         for position in fact.elements():
             assert str(fact) not in {one.fact for one in gran.explain(fact, position).supporting}
 
 
 def test_when_many_share_something_those_that_share_most_are_compared(
-    gran: Run, fact: Fact, monkeypatch: pytest.MonkeyPatch
+    gran: TrainedModel, fact: Fact, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(neighbors, "_COMPARED", 3)
     found = gran.explain(fact, "object")
@@ -138,7 +138,7 @@ def test_what_a_question_shares_is_counted() -> None:
     assert neighbors._count_shared(block, 2, context.encode(TRAIN[3], OBJECT)).tolist() == [2, 2, 1]
 
 
-def test_attention_goes_along_edges(gran: Run, fact: Fact) -> None:
+def test_attention_goes_along_edges(gran: TrainedModel, fact: Fact) -> None:
     found = gran.explain(fact, "object").attention
     columns = {str(position): column for column, position in enumerate(fact.elements())}
     types = edge_matrix(2)
@@ -153,7 +153,7 @@ def test_attention_goes_along_edges(gran: Run, fact: Fact) -> None:
     assert pairs[0, 2].weight == pytest.approx(float(weights[0, 0, 0, 2]), abs=1e-6)  # looks in the first only
 
 
-def test_the_json_form(gran: Run, fact: Fact) -> None:
+def test_the_json_form(gran: TrainedModel, fact: Fact) -> None:
     found = gran.explain(fact, "object").as_dict()
     assert set(found) == {
         *("fact", "position", "answer", "label", "probability", "score", "rank"),
@@ -166,7 +166,7 @@ def test_the_json_form(gran: Run, fact: Fact) -> None:
     }
 
 
-def test_a_position_the_fact_does_not_have(gran: Run, fact: Fact) -> None:
+def test_a_position_the_fact_does_not_have(gran: TrainedModel, fact: Fact) -> None:
     with pytest.raises(FactError, match="has no value 3") as caught:
         gran.explain(fact, "value 3")
     assert "value 2" in str(caught.value.hint)

@@ -21,7 +21,7 @@ from nary.inference.folder import sizes_of
 from nary.models.base import Model
 from nary.models.batch import Batch, Group
 from nary.models.registry import find
-from nary.runs import Run
+from nary.runs import TrainedModel
 
 ARITY = 4
 ODD = "tab\there\\ and\nthere"
@@ -209,9 +209,9 @@ def test_onnx_needs_the_extra(model: Model, data: Dataset, tmp_path: Path, monke
 
 @pytest.mark.parametrize("name", ["v.tsv", "v.parquet", "v.npy", "v.pt2", "v.onnx"])
 def test_a_model_without_vectors_says_so(name: str, tmp_path: Path) -> None:
-    run: Run = small_run(tmp_path / "run", "frequency")
+    run: TrainedModel = small_run(tmp_path / "run", "frequency")
     with pytest.raises(NaryError, match="frequency has no vectors of entities and relations"):
-        export(run.model, run.dataset, tmp_path / name)
+        export(run.module, run.dataset, tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 

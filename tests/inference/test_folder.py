@@ -18,22 +18,22 @@ from nary.facts.table import Block, FactTable
 from nary.inference.folder import ModelFolderError
 from nary.models.batch import Batch, Group
 from nary.models.gran import Gran
-from nary.runs import Run, load_run, resume_run, train_run
+from nary.runs import TrainedModel, load_model, resume
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def trained(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
     return small_run(tmp_path_factory.mktemp("trained") / "run", training__epochs=1)
 
 
 @pytest.fixture
-def saved(trained: Run, tmp_path: Path) -> Path:
+def saved(trained: TrainedModel, tmp_path: Path) -> Path:
     trained.save(tmp_path / "model")
     return tmp_path / "model"
 
 
-def test_a_saved_model_answers_as_before(trained: Run, saved: Path) -> None:
-    again = load_run(saved)
+def test_a_saved_model_answers_as_before(trained: TrainedModel, saved: Path) -> None:
+    again = load_model(saved)
     name = trained.dataset.vocabulary.entities[0]
     query = f"{name} | {trained.dataset.vocabulary.relations[-1]} | ?"
     assert again.predict(query) == trained.predict(query)
@@ -47,31 +47,31 @@ def test_a_saved_model_answers_as_before(trained: Run, saved: Path) -> None:
 def test_scores_come_back_to_the_last_bit(model: str, tmp_path: Path) -> None:
     run = small_run(tmp_path / "run", model)
     run.save(tmp_path / "model")
-    for again in (load_run(tmp_path / "run"), load_run(tmp_path / "model")):
+    for again in (load_model(tmp_path / "run"), load_model(tmp_path / "model")):
         for block in run.dataset.test.blocks:
             ids = torch.from_numpy(block.ids).long()
             for column in range(ids.shape[1]):
                 batch = Batch([Group(ids, torch.full((len(ids),), column))])
                 kind = "entity" if column in block.entity_columns else "relation"
-                assert torch.equal(again.model.score(batch, kind), run.model.score(batch, kind))
+                assert torch.equal(again.model.score(batch, kind), run.module.score(batch, kind))
 
 
-def test_a_run_folder_and_its_model_folder_are_the_same_model(trained: Run) -> None:
+def test_a_run_folder_and_its_model_folder_are_the_same_model(trained: TrainedModel) -> None:
     assert trained.folder is not None
-    run, model = load_run(trained.folder), load_run(trained.folder / "model")
+    run, model = load_model(trained.folder), load_model(trained.folder / "model")
     assert run.evaluate().metrics == model.evaluate().metrics
     assert run.recipe == model.recipe == trained.recipe
     assert model.folder is None
 
 
-def test_it_is_written_once(trained: Run, saved: Path) -> None:
+def test_it_is_written_once(trained: TrainedModel, saved: Path) -> None:
     with pytest.raises(OutputError, match="cannot write"):
         trained.save(saved)
-    load_run(saved)
+    load_model(saved)
 
 
-def test_equal_models_give_equal_files(trained: Run, saved: Path, tmp_path: Path) -> None:
-    load_run(saved).save(tmp_path / "again")
+def test_equal_models_give_equal_files(trained: TrainedModel, saved: Path, tmp_path: Path) -> None:
+    load_model(saved).save(tmp_path / "again")
     files = [path.relative_to(saved) for path in saved.rglob("*") if path.is_file()]
     assert len(files) == 8
     for file in files:
@@ -87,7 +87,7 @@ READ = [name for name in FILES if name != "metrics.json"]
 def refused(folder: Path, message: str = ".") -> ModelFolderError:
     """The error of loading ``folder``."""
     with pytest.raises(ModelFolderError, match=message) as caught:
-        load_run(folder)
+        load_model(folder)
     assert (caught.value.exit_code, caught.value.kind) == (2, "model")
     assert caught.value.hint
     return caught.value
@@ -105,7 +105,7 @@ def test_every_file_is_checked(saved: Path, name: str) -> None:
         path.write_bytes(content)
         assert str(path.parent.parent if name.startswith("facts") else path.parent) in str(refused(saved).file)
     path.write_bytes(whole)
-    load_run(saved)
+    load_model(saved)
 
 
 @pytest.mark.parametrize("name", READ)
@@ -206,7 +206,7 @@ def test_names_and_labels_that_are_not_right(saved: Path) -> None:
         refused(saved)
 
 
-def test_ids_that_no_name_has(trained: Run, saved: Path) -> None:
+def test_ids_that_no_name_has(trained: TrainedModel, saved: Path) -> None:
     """Even where the fingerprint fits."""
     blocks = trained.dataset.train.blocks
     strange = FactTable(
@@ -227,7 +227,7 @@ def test_facts_of_another_model_are_noticed(saved: Path) -> None:
 def test_older_folders_have_no_metrics(saved: Path) -> None:
     (saved / "metrics.json").unlink()
     (saved / "README.md").unlink()
-    assert load_run(saved).reports == []
+    assert load_model(saved).reports == []
 
 
 def test_a_training_that_is_not_finished(saved: Path) -> None:
@@ -235,8 +235,8 @@ def test_a_training_that_is_not_finished(saved: Path) -> None:
     assert "--resume" in str(refused(saved, "no weights yet").hint)
 
 
-def test_what_was_evaluated_is_kept(trained: Run, saved: Path, tmp_path: Path) -> None:
-    run = load_run(saved)
+def test_what_was_evaluated_is_kept(trained: TrainedModel, saved: Path, tmp_path: Path) -> None:
+    run = load_model(saved)
     assert (run.reports, orjson.loads((saved / "metrics.json").read_bytes())) == ([], [])
     test, valid = run.evaluate(), run.evaluate("valid")
     unfiltered = run.evaluate(protocol=run.protocol({"evaluation.filter": "none"}))
@@ -245,7 +245,7 @@ def test_what_was_evaluated_is_kept(trained: Run, saved: Path, tmp_path: Path) -
     assert orjson.loads((saved / "metrics.json").read_bytes()) == [
         report.as_dict() for report in (valid, unfiltered, test)
     ]
-    again = load_run(saved)
+    again = load_model(saved)
     assert [report.as_dict() for report in again.reports] == [report.as_dict() for report in run.reports]
     assert again.reports[-1].table() == test.table()
     again.save(tmp_path / "again")
@@ -256,12 +256,12 @@ def test_what_was_evaluated_is_kept(trained: Run, saved: Path, tmp_path: Path) -
 
 def test_training_keeps_what_it_validated_at_the_end(tmp_path: Path) -> None:
     run = small_run(tmp_path / "run", training__eval_every=1, training__epochs=3)
-    kept = load_run(tmp_path / "run").reports
+    kept = load_model(tmp_path / "run").reports
     assert [report.split for report in kept] == ["valid"]
     assert kept[0].metrics == run.evaluate("valid").metrics
     run.keep(run.evaluate("test"))
     before = (tmp_path / "run" / "model" / "metrics.json").read_bytes()
-    train_run(resume_run(tmp_path / "run"))  # which has nothing left to do
+    resume(tmp_path / "run")  # which has nothing left to do
     assert (tmp_path / "run" / "model" / "metrics.json").read_bytes() == before
 
 
@@ -279,20 +279,20 @@ def test_metrics_that_are_not_right(saved: Path, content: object) -> None:
 
 
 def test_a_metric_that_an_older_report_lacks_is_absent(saved: Path) -> None:
-    run = load_run(saved)
+    run = load_model(saved)
     run.keep(run.evaluate())
     content = orjson.loads((saved / "metrics.json").read_bytes())
     for figures in content[0]["metrics"].values():
         del figures["hits@5"]
     del content[0]["metrics"]["entity"]["mr"]
     (saved / "metrics.json").write_bytes(orjson.dumps(content))
-    (report,) = load_run(saved).reports
+    (report,) = load_model(saved).reports
     assert "Hits@5" not in report.table()
     assert (
         report.table().splitlines()[1].split() == run.reports[0].table().replace("Hits@5", "").splitlines()[1].split()
     )
     assert len(report.table().splitlines()[2].split()) == len(report.table().splitlines()[3].split()) - 1
-    load_run(saved).keep(report)
+    load_model(saved).keep(report)
     assert report.csv()
     assert report.latex()
 
@@ -306,11 +306,11 @@ def test_a_bug_in_a_model_looks_like_one(saved: Path, error: type[Exception], mo
         with monkeypatch.context() as patched:
             patched.setattr(Gran, method, broken)
             with pytest.raises(error, match="a bug"):
-                load_run(saved)
-    load_run(saved)
+                load_model(saved)
+    load_model(saved)
 
 
-@pytest.mark.parametrize("open", [load_run, resume_run])
+@pytest.mark.parametrize("open", [load_model, resume_run])
 def test_what_is_no_folder_of_ours(open: Callable[[Path], Run], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "none", tmp_path, tmp_path / "file"):

@@ -10,7 +10,7 @@ from runs.small import dataset_of, small_data, small_run
 from nary.errors import DataError
 from nary.evaluation.protocol import Protocol
 from nary.facts import Fact, FactTable
-from nary.runs import Run
+from nary.runs import TrainedModel
 
 TRAIN = [
     Fact("Ada", "likes", "Ben"),
@@ -63,11 +63,11 @@ def test_facts_keep_their_order_and_unknown_names_are_refused() -> None:
 
 
 @pytest.fixture(scope="module")
-def gran(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def gran(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
     return small_run(tmp_path_factory.mktemp("gran") / "run", dataset=small_data(200))
 
 
-def test_ranks_and_probabilities_are_those_of_evaluation_and_prediction(gran: Run) -> None:
+def test_ranks_and_probabilities_are_those_of_evaluation_and_prediction(gran: TrainedModel) -> None:
     table, names = gran.dataset.test, gran.dataset.vocabulary
     _, ranks = gran.rank(protocol=Protocol(filter="order-free"))
     found = gran.predictor.score_table(table)
@@ -88,12 +88,12 @@ def test_ranks_and_probabilities_are_those_of_evaluation_and_prediction(gran: Ru
         assert not math.isnan(element.rank)
 
 
-def test_scoring_reports_how_far_it_is(gran: Run) -> None:
+def test_scoring_reports_how_far_it_is(gran: TrainedModel) -> None:
     seen: list[tuple[int, int | None]] = []
     gran.predictor.score_table(gran.dataset.test, lambda done, total: seen.append((done, total)))
     elements = sum((2 * arity - 1) * facts for arity, facts in gran.dataset.test.arities.items())
     assert seen[-1] == (elements, elements)
 
 
-def test_nothing_to_score(gran: Run) -> None:
+def test_nothing_to_score(gran: TrainedModel) -> None:
     assert gran.predictor.score_table(FactTable([])) == []

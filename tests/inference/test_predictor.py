@@ -14,7 +14,7 @@ from nary.facts import GAP, Fact, Query, Role
 from nary.inference.folder import sizes_of
 from nary.inference.predictor import Predictor
 from nary.models.frequency import Frequency, FrequencySettings
-from nary.runs import Run
+from nary.runs import TrainedModel
 
 TRAIN = [
     Fact("Ada", "likes", "Ben"),
@@ -34,7 +34,7 @@ def predictor() -> Predictor:
 
 
 @pytest.fixture(scope="module")
-def gran(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def gran(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
     return small_run(tmp_path_factory.mktemp("gran") / "run", dataset=small_data())
 
 
@@ -118,7 +118,7 @@ def test_a_role_the_model_cannot_predict_is_refused(predictor: Predictor, monkey
     assert "object, subject" in str(caught.value.hint)
 
 
-def test_every_fact_a_gran_was_given_is_known_at_every_position(gran: Run) -> None:
+def test_every_fact_a_gran_was_given_is_known_at_every_position(gran: TrainedModel) -> None:
     for fact in list(gran.dataset.test.facts(gran.dataset.vocabulary))[:4]:
         for position, element in fact.elements().items():
             found = gran.predict(fact.query(position), k=10_000)
@@ -130,7 +130,7 @@ def test_every_fact_a_gran_was_given_is_known_at_every_position(gran: Run) -> No
             assert scores == sorted(scores, reverse=True)
 
 
-def test_a_gran_takes_an_arity_it_never_saw(gran: Run) -> None:
+def test_a_gran_takes_an_arity_it_never_saw(gran: TrainedModel) -> None:
     names = gran.dataset.vocabulary
     pairs = [(names.relations[0], name) for name in names.entities[:7]]
     found = gran.predict(Query(names.entities[0], names.relations[-1], GAP, pairs), k=5)
@@ -138,7 +138,7 @@ def test_a_gran_takes_an_arity_it_never_saw(gran: Run) -> None:
     assert list(found.notes) == ["the model has never seen a fact of arity 9"]
 
 
-def test_the_order_qualifiers_are_written_in_means_nothing(gran: Run) -> None:
+def test_the_order_qualifiers_are_written_in_means_nothing(gran: TrainedModel) -> None:
     fact = next(f for f in gran.dataset.facts.facts(gran.dataset.vocabulary) if len(f.qualifiers) > 1)
     texts = [
         " | ".join([fact.subject, fact.relation, "?", *(f"{a}: {v}" for a, v in pairs)])
@@ -167,7 +167,7 @@ def test_the_json_form(predictor: Predictor) -> None:
     }
 
 
-def test_many_queries_are_answered_as_each_for_itself(gran: Run) -> None:
+def test_many_queries_are_answered_as_each_for_itself(gran: TrainedModel) -> None:
     facts = list(gran.dataset.test.facts(gran.dataset.vocabulary))
     queries = [fact.query(position) for fact in facts for position in fact.elements()]
     assert len({query.arity for query in queries}) > 1
@@ -180,7 +180,7 @@ def test_many_queries_are_answered_as_each_for_itself(gran: Run) -> None:
     assert gran.predict_many([]) == []
 
 
-def test_known_answers_are_marked_hidden_or_alone(gran: Run) -> None:
+def test_known_answers_are_marked_hidden_or_alone(gran: TrainedModel) -> None:
     fact = next(gran.dataset.test.facts(gran.dataset.vocabulary))
     for position in fact.elements():
         query = fact.query(position)
@@ -195,7 +195,7 @@ def test_known_answers_are_marked_hidden_or_alone(gran: Run) -> None:
     assert list(nothing.answers) == []
 
 
-def test_probabilities_are_calibrated_on_valid_if_the_model_has_not_learned_from_it(gran: Run) -> None:
+def test_probabilities_are_calibrated_on_valid_if_the_model_has_not_learned_from_it(gran: TrainedModel) -> None:
     names = gran.dataset.vocabulary
     query = Query(names.entities[0], names.relations[-1], GAP)
     calibrated, plain = (
@@ -216,7 +216,7 @@ def test_probabilities_are_calibrated_on_valid_if_the_model_has_not_learned_from
     assert learned.predict(query) == plain
 
 
-def test_calibration_makes_valid_facts_more_probable(gran: Run) -> None:
+def test_calibration_makes_valid_facts_more_probable(gran: TrainedModel) -> None:
     queries, answers = [], []
     for fact in gran.dataset.valid.facts(gran.dataset.vocabulary):
         for position, element in fact.elements().items():
@@ -231,7 +231,7 @@ def test_calibration_makes_valid_facts_more_probable(gran: Run) -> None:
     assert loss(gran.predictor) < loss(Predictor(gran.model, gran.dataset))
 
 
-def test_a_model_that_gives_nan_is_refused(gran: Run) -> None:
+def test_a_model_that_gives_nan_is_refused(gran: TrainedModel) -> None:
     model = deepcopy(gran.model)
     with torch.no_grad():
         next(model.parameters()).fill_(torch.nan)

@@ -14,7 +14,7 @@ from nary.errors import OutputError, SettingError
 from nary.reproduction.experiments import Experiment, find_experiment
 from nary.reproduction.queue import Job, open_run, parse_seeds, plan, record_job
 from nary.reproduction.records import read_results
-from nary.runs import InterruptedRun, train_run
+from nary.runs import InterruptedRun
 from nary.training.callbacks import Callback, StepReport
 
 

@@ -15,7 +15,8 @@ from nary.data.synthetic import generate
 from nary.data.transforms.splits import split_dataset
 from nary.facts import Fact
 from nary.recipe import Recipe
-from nary.runs import Run, start_run, train_run
+from nary.runs import TrainedModel, TrainingResult, prepare_dataset, train_recipe
+from nary.training.callbacks import Callback
 
 SMALL: dict[str, Any] = {
     "model.num_layers": 1,
@@ -43,10 +44,15 @@ def small_recipe(dataset: Dataset, model: str = "gran", **changed: Any) -> Recip
     return Recipe.from_tables(with_overrides({"model": {"name": model}}, settings))
 
 
-def small_run(folder: Path, model: str = "gran", dataset: Dataset | None = None, **changed: Any) -> Run:
-    """A trained run in ``folder``."""
+def train_in(folder: Path | None, dataset: Dataset, recipe: Recipe, *callbacks: Callback) -> TrainingResult:
+    """Train ``recipe`` in a new run folder, or in memory."""
+    return train_recipe(prepare_dataset(dataset, recipe), recipe, folder, callbacks)
+
+
+def small_run(folder: Path, model: str = "gran", dataset: Dataset | None = None, **changed: Any) -> TrainedModel:
+    """The model of a small run in ``folder``."""
     dataset = dataset or small_data()
-    return train_run(start_run(dataset, small_recipe(dataset, model, **changed), folder)).run
+    return train_in(folder, dataset, small_recipe(dataset, model, **changed)).model
 
 
 def weights(folder: Path) -> bytes:

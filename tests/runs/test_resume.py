@@ -9,11 +9,11 @@ from pathlib import Path
 
 import orjson
 import pytest
-from runs.small import finish, options, small_data, small_recipe, small_run, start, stop, wait_until, weights
+from runs.small import finish, options, small_data, small_recipe, small_run, start, stop, train_in, wait_until, weights
 
 from nary.data.io.writer import write
 from nary.errors import NaryError
-from nary.runs import load_run, resume_run, start_run, train_run
+from nary.runs import load_model, resume
 from nary.training.checkpoint import CheckpointError
 
 _LONG = {"training__epochs": 25, "training__checkpoint_minutes": 1e-9}  # hundreds of steps, each of them saved
@@ -94,7 +94,7 @@ def test_interrupted_it_saves_and_says_how_to_go_on(facts: Path, whole: Path, tm
     assert f"stopped after step {int(checkpoint.stem.removeprefix('step-'))}; saved" in err
     assert not (folder / "model" / "model.safetensors").exists()
     with pytest.raises(NaryError, match="no weights yet"):
-        load_run(folder)
+        load_model(folder)
     finish("train", "--resume", folder)
     assert weights(folder) == weights(whole)
 
@@ -118,7 +118,7 @@ def test_a_truncated_newest_checkpoint_and_a_half_written_one_do_no_harm(two_che
     (folder / "model" / "model.safetensors").unlink()
     with (folder / "metrics.jsonl").open("ab") as file:
         file.write(b'{"step": 9')  # a line that was cut off by a kill
-    train_run(resume_run(folder))
+    resume(folder)
     assert weights(folder) == before
     assert steps_of(folder) == steps
     assert not half.exists()
@@ -128,7 +128,7 @@ def test_when_all_checkpoints_are_damaged_it_says_so(two_checkpoints: Path) -> N
     for path in two_checkpoints.glob("checkpoints/step-*"):
         path.write_bytes(b"\0" * 100)
     with pytest.raises(CheckpointError, match="damaged checkpoint") as caught:
-        train_run(resume_run(two_checkpoints))
+        resume(two_checkpoints)
     assert caught.value.exit_code == 2
     assert str(caught.value.file).endswith(".safetensors")
 
@@ -136,17 +136,17 @@ def test_when_all_checkpoints_are_damaged_it_says_so(two_checkpoints: Path) -> N
 def test_a_checkpoint_of_another_run_is_refused(two_checkpoints: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     data = small_data()
-    start_run(data, small_recipe(data, model__hidden_dim=8), other)
+    train_in(other, data, small_recipe(data, model__hidden_dim=8))
     (two_checkpoints / "checkpoints").rename(other / "checkpoints")
     with pytest.raises(CheckpointError, match="not a checkpoint of this run"):
-        train_run(resume_run(other))
+        resume(other)
 
 
 def test_a_finished_run_can_be_resumed_and_stays_the_same(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     small_run(folder)
     before, metrics = weights(folder), (folder / "metrics.jsonl").read_bytes()
-    trained = train_run(resume_run(folder))
+    trained = resume(folder)
     assert weights(folder) == before
     assert (folder / "metrics.jsonl").read_bytes() == metrics
     assert trained.loss == orjson.loads(metrics.splitlines()[-1])["loss"]

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 import torch
-from runs.small import dataset_of, small_data, small_recipe, small_run, weights
+from runs.small import dataset_of, small_data, small_recipe, small_run, train_in, weights
 from safetensors.torch import load_file
 from training.small import OnStep
 
@@ -17,7 +17,7 @@ from nary.data.dataset import Dataset
 from nary.data.synthetic import generate
 from nary.errors import NaryError, OutputError, SettingError
 from nary.facts import Fact
-from nary.runs import load_run, resume_run, start_run, train_run
+from nary.runs import load_model, resume
 from nary.training.checkpoint import Checkpoints
 from nary.training.trainer import TrainingError
 
@@ -38,7 +38,7 @@ def test_a_full_disk_is_an_error_that_leaves_the_last_checkpoint(
     data = small_data()
     whole, folder = tmp_path / "whole", tmp_path / "run"
     small_run(whole, dataset=data)
-    run = start_run(data, small_recipe(data, **_OFTEN), folder)
+    run = train_in(folder, data, small_recipe(data, **_OFTEN))
     replace = os.replace
 
     def full(source: Path, target: Path) -> None:
@@ -53,13 +53,13 @@ def test_a_full_disk_is_an_error_that_leaves_the_last_checkpoint(
     assert caught.value.exit_code == 2
     assert newest(folder).stem == "step-000000004"
     assert not list((folder / "checkpoints").glob(".tmp-*"))
-    train_run(resume_run(folder))
+    resume(folder)
     assert weights(folder) == weights(whole)
 
 
 def test_a_checkpoint_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     data = small_data()
-    run = start_run(data, small_recipe(data), tmp_path / "run")
+    run = train_in(tmp_path / "run", data, small_recipe(data))
     (tmp_path / "run" / "checkpoints").write_text("in the way")
     with pytest.raises(OutputError, match="checkpoints"):
         train_run(run)
@@ -67,7 +67,7 @@ def test_a_checkpoint_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> 
 
 def test_a_log_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     data = small_data()
-    run = start_run(data, small_recipe(data), tmp_path / "run")
+    run = train_in(tmp_path / "run", data, small_recipe(data))
     (tmp_path / "run" / "log.txt").mkdir()
     with pytest.raises(OutputError, match=r"log\.txt"):
         train_run(run)
@@ -75,7 +75,7 @@ def test_a_log_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 
 def test_a_diverging_run_stops_and_keeps_its_last_good_checkpoint(tmp_path: Path) -> None:
     data = small_data()
-    run = start_run(data, small_recipe(data, training__learning_rate=1e30, **_OFTEN), tmp_path / "run")
+    run = train_in(tmp_path / "run", data, small_recipe(data, training__learning_rate=1e30, **_OFTEN))
     with pytest.raises(TrainingError, match=r"loss is (nan|inf)|no longer finite") as caught:
         train_run(run)
     assert caught.value.exit_code == 1
@@ -86,11 +86,11 @@ def test_a_diverging_run_stops_and_keeps_its_last_good_checkpoint(tmp_path: Path
 
 def test_weights_that_are_not_finite_are_never_saved(tmp_path: Path) -> None:
     data = small_data()
-    run = start_run(data, small_recipe(data, **_OFTEN), tmp_path / "run")
+    run = train_in(tmp_path / "run", data, small_recipe(data, **_OFTEN))
 
     def spoil(report: object) -> None:
         with torch.no_grad():
-            next(run.model.parameters())[0, 0] = torch.inf
+            next(run.module.parameters())[0, 0] = torch.inf
 
     with pytest.raises(TrainingError, match="no longer finite at step 1"):
         train_run(run, [OnStep(spoil)])
@@ -108,26 +108,26 @@ def scripted(monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> None:
 def test_patience_ends_a_run_and_the_best_weights_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = small_data()
     recipe = small_recipe(data, training__epochs=9, training__eval_every=1, training__patience=2)
-    run = start_run(data, recipe, tmp_path / "run")
+    run = train_in(tmp_path / "run", data, recipe)
     at_best: dict[int, Any] = {}
     scripted(monkeypatch, [0.1, 0.3, 0.2, 0.3, 0.9])  # best after epoch 2; an equal score is not better
-    trained = train_run(run, [OnStep(lambda r: at_best.update({r.step: run.model.entity_embedding.detach().clone()}))])
+    trained = train_run(run, [OnStep(lambda r: at_best.update({r.step: run.module.entity_embedding.detach().clone()}))])
     validated = [record for record in records(tmp_path / "run") if "valid_mrr" in record]
     assert [record["valid_mrr"] for record in validated] == [0.1, 0.3, 0.2, 0.3]
     assert trained.steps == validated[-1]["step"]
     assert 4 <= trained.epochs + 0.2 < 5
-    assert torch.equal(run.model.entity_embedding, at_best[validated[1]["step"]])
-    assert not torch.equal(run.model.entity_embedding, at_best[trained.steps])
-    again = train_run(resume_run(tmp_path / "run"))  # a run that has stopped early has nothing left to do
+    assert torch.equal(run.module.entity_embedding, at_best[validated[1]["step"]])
+    assert not torch.equal(run.module.entity_embedding, at_best[trained.steps])
+    again = resume(tmp_path / "run")  # a run that has stopped early has nothing left to do
     assert again.steps == trained.steps
-    assert torch.equal(again.run.model.entity_embedding, run.model.entity_embedding)
+    assert torch.equal(again.run.module.entity_embedding, run.module.entity_embedding)
 
 
 def test_resuming_between_validations_changes_nothing(tmp_path: Path) -> None:
     data = small_data()
     settings: dict[str, Any] = {"training__epochs": 6, "training__eval_every": 1, "training__learning_rate": 0.05}
     small_run(tmp_path / "whole", dataset=data, **settings)
-    run = start_run(data, small_recipe(data, **settings, **_OFTEN), tmp_path / "run")
+    run = train_in(tmp_path / "run", data, small_recipe(data, **settings, **_OFTEN))
 
     class KilledError(Exception):
         pass
@@ -156,7 +156,7 @@ def test_the_best_weights_are_those_of_the_best_validation(tmp_path: Path) -> No
     scores = [record["valid_mrr"] for record in records(tmp_path / "run") if "valid_mrr" in record]
     assert len(scores) >= 3
     assert run.evaluate("valid").metrics["entity"]["mrr"] == pytest.approx(max(scores))
-    assert load_run(tmp_path / "run").evaluate("valid").metrics["entity"]["mrr"] == pytest.approx(max(scores))
+    assert load_model(tmp_path / "run").evaluate("valid").metrics["entity"]["mrr"] == pytest.approx(max(scores))
 
 
 @pytest.mark.parametrize(
@@ -236,9 +236,9 @@ def test_others_may_read_the_weights(tmp_path: Path) -> None:
 
 def test_the_frequency_model_needs_no_steps(tmp_path: Path) -> None:
     data = small_data()
-    trained = train_run(start_run(data, small_recipe(data, "frequency"), tmp_path / "run"))
+    trained = train_in(tmp_path / "run", data, small_recipe(data, "frequency"))
     assert (trained.steps, trained.loss) == (0, None)
-    assert load_run(tmp_path / "run").evaluate().metrics == trained.run.evaluate().metrics
+    assert load_model(tmp_path / "run").evaluate().metrics == trained.run.evaluate().metrics
     assert Checkpoints(tmp_path / "run" / "checkpoints").newest_step() == 0
 
 
@@ -249,6 +249,6 @@ def test_the_frequency_model_needs_no_steps(tmp_path: Path) -> None:
 def test_a_model_refuses_what_it_cannot_be_trained_with(tmp_path: Path, model: str, loss: str, can: str) -> None:
     data = small_data()
     with pytest.raises(SettingError, match=f"{model} cannot be trained with loss.name = '{loss}'") as error:
-        start_run(data, small_recipe(data, model, loss__name=loss), tmp_path / "run")
+        train_in(tmp_path / "run", data, small_recipe(data, model, loss__name=loss))
     assert can in (error.value.hint or "")
     assert not (tmp_path / "run").exists()

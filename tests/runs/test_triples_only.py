@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runs.small import SMALL, dataset_of, small_data, small_recipe, small_run
+from runs.small import SMALL, dataset_of, small_data, small_recipe, small_run, train_in
 
 from nary.errors import FactError
 from nary.facts import Fact
 from nary.models.registry import MODELS, find
 from nary.recipe import choose_recipe
-from nary.runs import load_run, resume_run, start_run, train_run
+from nary.runs import load_model, resume
 
 TRAIN = [
     Fact("Ada", "won", "Prize", [("in", "1901")]),
@@ -44,7 +44,7 @@ def test_every_model_learns_from_triples(name: str, tmp_path: Path) -> None:
 def test_equal_triples_are_learned_from_once_and_asked_each(tmp_path: Path) -> None:
     run = small_run(tmp_path / "run", "frequency", dataset_of(train=TRAIN, test=TEST), data__qualifiers=False)
     ids = run.dataset.vocabulary.entity_ids
-    counted = run.model.get_buffer("entity_overall")
+    counted = run.module.get_buffer("entity_overall")
     found = {name: int(counted[ids[name]]) for name in ("Ada", "Ben", "Prize", "Medal", "1901")}
     assert found == {"Ada": 1, "Ben": 2, "Prize": 2, "Medal": 1, "1901": 0}
     report, ranks = run.rank("test")
@@ -57,16 +57,16 @@ def test_equal_triples_are_learned_from_once_and_asked_each(tmp_path: Path) -> N
 def test_both_splits_learned_from_are_made_distinct_together(tmp_path: Path) -> None:
     data = dataset_of(train=TRAIN, valid=TRAIN[:2], test=TEST)
     run = small_run(tmp_path / "run", "frequency", data, data__qualifiers=False, data__train_on=["train", "valid"])
-    assert run.model.get_buffer("relation_overall").max() == 3
+    assert run.module.get_buffer("relation_overall").max() == 3
 
 
 def test_it_is_part_of_the_run(tmp_path: Path) -> None:
     data = small_data()
     recipe = small_recipe(data, data__qualifiers=False)
-    run = start_run(data, recipe, tmp_path / "run")
+    run = train_in(tmp_path / "run", data, recipe)
     assert run.dataset.notes[-1].startswith("Qualifiers are left out. Distinct triples:")
-    trained = train_run(resume_run(tmp_path / "run")).run
-    again = load_run(tmp_path / "run")
+    trained = resume(tmp_path / "run").run
+    again = load_model(tmp_path / "run")
     assert again.triples_only
     assert again.recipe is not None
     assert again.recipe.as_tables()["data"]["qualifiers"] is False

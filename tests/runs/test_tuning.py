@@ -6,24 +6,24 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runs.small import small_data, small_recipe
+from runs.small import small_data, small_recipe, train_in
 
 from nary.data.dataset import Dataset
 from nary.data.transforms.splits import hold_out_valid
 from nary.errors import MissingExtraError, OutputError, SettingError
 from nary.reproduction.records import read_results, record_trial
-from nary.runs import Run, load_run, start_run, train_run
+from nary.runs import TrainedModel, load_model
 from nary.runs.log import training_records
 from nary.runs.tuning import Space, Tuning, combinations, folder_name, new_search, parse_space
 
 SPACE: Space = {"loss.entity_label_smoothing": [0.0, 0.9], "model.dropout": [0.1]}
 
 
-def train(run: Run) -> Run:
+def train(run: TrainedModel) -> TrainedModel:
     return train_run(run).run
 
 
-def never(run: Run) -> Run:
+def never(run: TrainedModel) -> TrainedModel:
     raise AssertionError(f"{run.folder} was trained again")
 
 
@@ -41,7 +41,7 @@ def test_the_best_on_valid_wins_and_learns_from_valid_too(tuning: Tuning, data: 
     trials = list(tuning.trials(new_search("grid", SPACE, None, 0), train))
     assert [trial.values["loss.entity_label_smoothing"] for trial in trials] == [0.0, 0.9]
     for trial in trials:
-        run = load_run(trial.folder)
+        run = load_model(trial.folder)
         assert run.recipe is not None
         assert run.recipe.data.train_on == ["train"]
         assert trial.mrr == run.evaluate("valid").metrics["entity"]["mrr"]
@@ -50,7 +50,7 @@ def test_the_best_on_valid_wins_and_learns_from_valid_too(tuning: Tuning, data: 
     assert recipe.data.train_on == ["train", "valid"]
     assert recipe.loss.entity_label_smoothing == best.values["loss.entity_label_smoothing"]
     assert recipe.model.dropout == 0.1  # type: ignore[attr-defined]
-    start_run(data, recipe, tmp_path / "retrained")
+    train_in(tmp_path / "retrained", data, recipe)
 
 
 def test_no_trial_has_a_test_fact(tuning: Tuning) -> None:
@@ -66,7 +66,7 @@ def test_finished_trials_are_only_read_and_a_larger_grid_adds_to_them(
     larger: Space = {**SPACE, "loss.entity_label_smoothing": [0.0, 0.5, 0.9]}
     trained: list[str] = []
 
-    def note(run: Run) -> Run:
+    def note(run: TrainedModel) -> TrainedModel:
         trained.append(Path(str(run.folder)).name)
         return train(run)
 
@@ -87,7 +87,7 @@ def test_without_a_valid_split_a_fifth_of_train_is_held_out(data: Dataset, tmp_p
     whole = Dataset("whole", data.vocabulary, {"train": data.train, "test": data.test})
     tuning = Tuning(whole, small_recipe(whole), SPACE, tmp_path)
     (trial, *_) = trials = list(tuning.trials(new_search("grid", SPACE, None, 0), train))
-    tried = load_run(trial.folder).dataset
+    tried = load_model(trial.folder).dataset
     held_out = hold_out_valid(whole, 0.2)
     assert (tried.train, tried.valid) == (held_out.train, held_out.valid)
     recipe = tuning.best(trials)[1]
@@ -122,7 +122,7 @@ def test_epochs_that_are_smaller_than_a_batch_are_counted_as_they_are(data: Data
 
 def test_a_trial_is_judged_by_its_own_protocol(tuning: Tuning, tmp_path: Path) -> None:
     before = list(tuning.trials(new_search("grid", SPACE, None, 0), train))
-    run = load_run(before[0].folder)
+    run = load_model(before[0].folder)
     run.keep(run.evaluate("valid", protocol=run.protocol({"evaluation.filter": "none"})))
     run.keep(run.evaluate("train"))
     assert list(tuning.trials(new_search("grid", SPACE, None, 0), never)) == before
@@ -139,7 +139,7 @@ def test_what_is_to_be_chosen_by_must_be_asked_for(data: Dataset, tmp_path: Path
         Tuning(data, recipe, SPACE, tmp_path)
     recipe = small_recipe(data, evaluation__positions=["relation"], training__eval_every=1)
     with pytest.raises(SettingError, match=r"evaluation\.positions is relation"):
-        start_run(data, recipe, tmp_path / "run")
+        train_in(tmp_path / "run", data, recipe)
 
 
 def test_a_training_that_diverges_is_a_trial_that_lost(data: Dataset, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from nary.data.catalog import is_dataset
 from nary.errors import SettingError, did_you_mean
+from nary.facts import Role
 from nary.models.registry import MODELS
 from nary.recipe import EXAMPLE, Recipe, choose_recipe, shipped_recipes
 
@@ -141,7 +142,7 @@ def experiments_in(table: ResultTable) -> list[Experiment]:
     if table.ablations:
         models = {one.recipe.model_name for one in experiments if is_ablation(one.stem)}
         return [one for one in experiments if one.recipe.model_name in models]
-    role = "relation" if table.name == "relations" else "subject"
+    role = Role.RELATION if table.name == "relations" else Role.SUBJECT
     full = [one for one in experiments if not is_ablation(one.stem)]
     return [one for one in full if role in MODELS.get(one.recipe.model_name).roles_of(one.recipe.model)]
 

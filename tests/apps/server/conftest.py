@@ -9,7 +9,7 @@ from apps.server.running import Served, serving
 from runs.small import small_run
 
 from nary.data.load import load
-from nary.runs import Run, load_run
+from nary.runs import TrainedModel, load_model
 
 SCRIPT = "<script>alert('Ada')</script>"
 """The label of Ada Yonath in these tests."""
@@ -26,9 +26,9 @@ def nobel_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def nobel_run(nobel_folder: Path) -> Run:
+def nobel_run(nobel_folder: Path) -> TrainedModel:
     """The same model in this process."""
-    return load_run(nobel_folder)
+    return load_model(nobel_folder)
 
 
 @pytest.fixture(scope="session")

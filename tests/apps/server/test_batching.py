@@ -13,7 +13,6 @@ from nary.apps.server import batching
 from nary.apps.server.batching import OverloadError, TimeLimitError, Worker
 from nary.facts import GAP, Query
 from nary.inference.results import Prediction
-from nary.runs import Run
 
 
 class Model:
@@ -153,7 +152,7 @@ def test_errors_of_work_reach_who_asked_for_it() -> None:
     asyncio.run(main())
 
 
-def test_32_clients_at_once_get_the_answers_of_the_predictor(served: Served, nobel_run: Run) -> None:
+def test_32_clients_at_once_get_the_answers_of_the_predictor(served: Served, nobel_run: TrainedModel) -> None:
     facts = list(nobel_run.dataset.test.facts(nobel_run.dataset.vocabulary))[:96]
     queries = [str(fact.query(list(fact.elements())[i % len(fact.elements())])) for i, fact in enumerate(facts)]
     expected = [nobel_run.predict(one, 3).as_dict() for one in queries]

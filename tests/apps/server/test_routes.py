@@ -7,8 +7,6 @@ import pytest
 from apps.server.conftest import SCRIPT
 from apps.server.running import Served, same_json
 
-from nary.runs import Run
-
 QUERY = "Marie Curie | award received | ? | point in time: 1911"
 FACT = "Marie Curie | award received | Nobel Prize in Chemistry | point in time: 1911"
 TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
@@ -20,7 +18,7 @@ FORM = {
 }
 
 
-def test_predict(served: Served, nobel_run: Run) -> None:
+def test_predict(served: Served, nobel_run: TrainedModel) -> None:
     response = served.post("/api/predict", fact=QUERY, k=7)
     assert response.status_code == 200
     assert same_json(response.json(), nobel_run.predict(QUERY, 7).as_dict())
@@ -31,21 +29,21 @@ def test_predict(served: Served, nobel_run: Run) -> None:
 
 
 @pytest.mark.parametrize("known", ["hide", "only"])
-def test_predict_with_known_answers_left_out_or_alone(served: Served, nobel_run: Run, known: Any) -> None:
+def test_predict_with_known_answers_left_out_or_alone(served: Served, nobel_run: TrainedModel, known: Any) -> None:
     query = "Rabindranath Tagore | field of work | ?"
     body = served.post("/api/predict", fact=query, known=known).json()
     assert same_json(body, nobel_run.predict(query, known=known).as_dict())
     assert {answer["known"] for answer in body["answers"]} == {known == "only"}
 
 
-def test_predict_several_gaps(served: Served, nobel_run: Run) -> None:
+def test_predict_several_gaps(served: Served, nobel_run: TrainedModel) -> None:
     query = "Marie Curie | award received | ? | point in time: ?"
     body = served.post("/api/predict", fact=query, k=3).json()
     assert same_json(body, nobel_run.complete(query, 3).as_dict())
     assert body["experimental"]
 
 
-def test_score(served: Served, nobel_run: Run) -> None:
+def test_score(served: Served, nobel_run: TrainedModel) -> None:
     facts = [str(fact) for fact in nobel_run.dataset.test.facts(nobel_run.dataset.vocabulary)][:70]
     expected = [one.as_dict() for one in nobel_run.score(facts)]
     assert same_json(served.post("/api/score", facts=facts).json()["facts"], expected)
@@ -53,18 +51,18 @@ def test_score(served: Served, nobel_run: Run) -> None:
     assert served.post("/api/score", facts=[]).json() == {"facts": []}
 
 
-def test_suggest(served: Served, nobel_run: Run) -> None:
+def test_suggest(served: Served, nobel_run: TrainedModel) -> None:
     assert same_json(served.post("/api/suggest", fact=FACT, k=4).json(), nobel_run.suggest(FACT, 4).as_dict())
 
 
 @pytest.mark.parametrize("position", ["object", "value 1"])
-def test_explain(served: Served, nobel_run: Run, position: str) -> None:
+def test_explain(served: Served, nobel_run: TrainedModel, position: str) -> None:
     body = served.post("/api/explain", fact=FACT, position=position).json()
     assert same_json(body, nobel_run.explain(FACT, position).as_dict())
     assert {"from", "to", "type", "weight"} == body["attention"][0].keys()
 
 
-def test_similar(served: Served, nobel_run: Run) -> None:
+def test_similar(served: Served, nobel_run: TrainedModel) -> None:
     assert same_json(
         served.get("/api/similar", name="Marie Curie", k=3).json(), nobel_run.similar("Marie Curie", k=3).as_dict()
     )
@@ -80,7 +78,7 @@ def test_search(served: Served) -> None:
     assert {one["kind"] for one in served.get("/api/search", q="a", kind="relation").json()["matches"]} == {"relation"}
 
 
-def test_facts_that_mention_an_entity(served: Served, nobel_run: Run) -> None:
+def test_facts_that_mention_an_entity(served: Served, nobel_run: TrainedModel) -> None:
     data = nobel_run.dataset
     expected = [
         (str(fact), split)
@@ -128,7 +126,7 @@ def test_examples_can_be_asked(served: Served) -> None:
         assert served.post("/api/predict", fact=shown["form"]).json() == by_text.json()
 
 
-def test_model(served: Served, nobel_run: Run) -> None:
+def test_model(served: Served, nobel_run: TrainedModel) -> None:
     body = served.get("/api/model").json()
     assert body["name"] == "gran"
     assert body["dataset"] == "nobel"
