@@ -8,7 +8,7 @@ from typing import Any, Literal
 import tomli_w
 from pydantic import Field, SerializeAsAny
 
-from nary.config import Settings, read_toml, validated, with_overrides
+from nary.config import Settings, read_toml, validate_settings, with_overrides
 from nary.errors import SettingError, did_you_mean
 from nary.evaluation.protocol import Protocol
 from nary.models.registry import find
@@ -67,10 +67,10 @@ def recipe_from(tables: dict[str, Any], file: str | None = None) -> Recipe:
     _check_tables(tables, file)
     model = tables.get("model", {})
     return Recipe(
-        data=validated(DataSettings, tables.get("data", {}), "data", file),
-        model=validated(find(str(model.get("name", "gran"))).settings, model, "model", file),
-        training=validated(TrainingSettings, tables.get("training", {}), "training", file),
-        evaluation=validated(Protocol, tables.get("evaluation", {}), "evaluation", file),
+        data=validate_settings(DataSettings, tables.get("data", {}), "data", file),
+        model=validate_settings(find(str(model.get("name", "gran"))).settings, model, "model", file),
+        training=validate_settings(TrainingSettings, tables.get("training", {}), "training", file),
+        evaluation=validate_settings(Protocol, tables.get("evaluation", {}), "evaluation", file),
     )
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from runs.small import dataset_of, small_data
 
-from nary.config import validated
+from nary.config import validate_settings
 from nary.errors import SettingError
 from nary.facts import Fact, FactTable
 from nary.inference.folder import sizes_of
@@ -56,6 +56,6 @@ def test_the_loss_is_that_of_the_others_and_the_weight_times_that_of_the_values(
 
 def test_only_where_weights_count() -> None:
     with pytest.raises(SettingError, match='value_weight is for the objective "cross_entropy", not for "bce"'):
-        validated(TrainingSettings, {"value_weight": 2.0, "loss": "bce"}, "training")
+        validate_settings(TrainingSettings, {"value_weight": 2.0, "loss": "bce"}, "training")
     with pytest.raises(SettingError, match="value_weight is 0"):
-        validated(TrainingSettings, {"value_weight": 0.0}, "training")
+        validate_settings(TrainingSettings, {"value_weight": 0.0}, "training")

@@ -17,7 +17,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from nary.config import Settings, validated
+from nary.config import Settings, validate_settings
 from nary.data.dataset import SPLITS, Dataset
 from nary.data.files import atomic_path
 from nary.errors import NaryError
@@ -124,7 +124,9 @@ def read_description(folder: Path) -> Described:
         wrong += [name for name, value in parts.items() if not isinstance(value, dict)]
         if wrong:
             raise ValueError(f"{wrong[0]} is missing or of the wrong kind")
-        settings = validated(find(str(config["model"].get("name"))).settings, config["model"], "model", str(path))
+        settings = validate_settings(
+            find(str(config["model"].get("name"))).settings, config["model"], "model", str(path)
+        )
         recipe = config.get("recipe")
         tables = None if recipe is None else {**recipe, "model": config["model"]}
         return Described(config["dataset"], config["fingerprint"], Sizes(**config["sizes"]), settings, tables)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 
-from nary.config import Settings, validated
+from nary.config import Settings, validate_settings
 from nary.data.files import atomic_path
 from nary.evaluation.protocol import Protocol
 from nary.evaluation.report import FIGURES, Report
@@ -46,7 +46,7 @@ def load_reports(folder: Path) -> list[Report]:
         content = orjson.loads(path.read_bytes())
         if not isinstance(content, list) or not all(isinstance(one, dict) for one in content):
             raise ValueError("it is no list of reports")
-        stored = [validated(_Stored, one, "report") for one in content]
+        stored = [validate_settings(_Stored, one, "report") for one in content]
         if any(set(FIGURES) - set(figures) for one in stored for figures in one.metrics.values()):
             raise ValueError(f"a group has not all of {', '.join(FIGURES)}")
     return [Report(one.dataset, one.split, one.protocol, one.metrics, one.notes) for one in stored]

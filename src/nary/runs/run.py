@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nary.config import Settings, read_toml, validated, with_overrides
+from nary.config import Settings, read_toml, validate_settings, with_overrides
 from nary.data.dataset import Dataset
 from nary.data.files import atomic_path
 from nary.data.transforms.simplify import primary_triples
@@ -90,7 +90,7 @@ class Run:
         tables = with_overrides({"evaluation": own.model_dump()}, overrides or {})
         if strange := set(tables) - {"evaluation"}:
             raise SettingError(f"{min(strange)} cannot be changed after the training", "Set keys of evaluation only.")
-        return validated(Protocol, tables["evaluation"], "evaluation")
+        return validate_settings(Protocol, tables["evaluation"], "evaluation")
 
     def predict(self, query: str | Query, k: int = 10, known: Known = "mark") -> Prediction | Completions:
         """The ``k`` best answers to a query such as ``"Marie Curie | award received | ? | point in time: 1911"``."""

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from nary.apps.comparing.recipes import recipe_label
-from nary.config import validated, with_overrides
+from nary.config import validate_settings, with_overrides
 from nary.errors import DataError, SettingError
 from nary.evaluation.metrics import Metrics
 from nary.evaluation.protocol import Protocol
@@ -101,7 +101,7 @@ def _result(path: Path, split: str, overrides: Mapping[str, Any]) -> Compared:
     try:
         content = orjson.loads(path.read_bytes())
         recipe = recipe_from(content["recipe"], str(path))
-        protocol = validated(Protocol, content["protocol"], "protocol", str(path))
+        protocol = validate_settings(Protocol, content["protocol"], "protocol", str(path))
         found = Compared(
             run=path.name,
             path=str(path),
@@ -121,7 +121,7 @@ def _result(path: Path, split: str, overrides: Mapping[str, Any]) -> Compared:
             f"{path} is a result on {content.get('split')}, not {split}", "Give --split, or leave it out."
         )
     wanted = with_overrides({"evaluation": protocol.model_dump()}, overrides)
-    if set(wanted) != {"evaluation"} or validated(Protocol, wanted["evaluation"], "evaluation") != protocol:
+    if set(wanted) != {"evaluation"} or validate_settings(Protocol, wanted["evaluation"], "evaluation") != protocol:
         raise SettingError(f"{path} was made by another protocol", protocol.describe())
     return found
 
