@@ -9,12 +9,16 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from nary.data.catalog import DatasetInfo, File, dataset_info, dataset_names
+import nary
+from nary.data.catalog import DATASETS, DatasetInfo, File, dataset_info, dataset_names
 from nary.data.catalog.describe import COUNTED
 from nary.data.catalog.info import from_table
-from nary.data.dataset import SPLITS
+from nary.data.dataset import SPLITS, Dataset
 from nary.data.io.formats import FORMATS
-from nary.errors import DatasetError
+from nary.data.load import load, resolve
+from nary.data.statistics import counts
+from nary.errors import DatasetError, SettingError
+from nary.facts import Fact
 
 TABLE: dict[str, Any] = {
     "description": "invented",
@@ -92,9 +96,9 @@ def test_every_entry_makes_sense(name: str) -> None:
     for variant in found.variants:
         assert {file.split for file in variant.files} <= set(SPLITS)
         assert {file.format for file in variant.files} <= set(FORMATS)
-    for counts in (found.published, found.counted):
-        assert counts is None or set(counts.facts) <= set(SPLITS)
-        assert counts is None or set(counts.why) <= set(COUNTED)
+    for given in (found.published, found.counted):
+        assert given is None or set(given.facts) <= set(SPLITS)
+        assert given is None or set(given.why) <= set(COUNTED)
     assert found.published is None or found.published.source
 
 
@@ -131,3 +135,54 @@ def test_wikipeople_prefers_the_complete_files() -> None:
 
 def test_only_the_embedded_dataset_has_no_files() -> None:
     assert [name for name in dataset_names() if not dataset_info(name).variants] == ["nobel"]
+
+
+def test_the_counts_of_nobel_are_those_of_its_facts() -> None:
+    info = dataset_info("nobel")
+    measured = counts(load("nobel"))
+    assert info.counted is not None
+    assert {key: getattr(info.counted, key) for key in COUNTED[:-1]} == {key: measured[key] for key in COUNTED[:-1]}
+    assert info.counted.arities == tuple(map(int, measured["arities"]))
+
+
+def two_friends() -> Dataset:
+    """Two friends.
+
+    The rest of the docstring is not part of the description.
+    """
+    return Dataset.from_facts("x", {"train": [Fact("Ada", "knows", "Bob"), Fact("Bob", "knows", "Ada")]})
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DATASETS, "_registered", dict(DATASETS._registered))
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_registered_dataset_is_loaded_by_name() -> None:
+    assert nary.register_dataset("friends", license="CC0", citation="me")(two_friends) is two_friends
+    assert dataset_names()[-2:] == ("nobel", "friends")
+    assert load("friends").name == resolve("friends").name == "friends"
+    assert len(load("friends").train) == 2
+    info = dataset_info("friends")
+    assert (info.description, info.license, info.citation) == ("Two friends.", "CC0", "me")
+    with pytest.raises(DatasetError) as caught:
+        load("freinds")
+    assert "friends" in str(caught.value.hint)
+
+
+@pytest.mark.usefixtures("registered")
+def test_what_cannot_be_registered() -> None:
+    nary.register_dataset("friends")(two_friends)
+    for name in ("friends", "jf17k"):
+        with pytest.raises(SettingError, match="exists already"):
+            nary.register_dataset(name)(lambda: two_friends())
+    with pytest.raises(SettingError, match="cannot be the name of a dataset"):
+        nary.register_dataset("my/friends")
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_loader_that_returns_something_else() -> None:
+    nary.register_dataset("friends")(list)  # type: ignore[arg-type, return-value]
+    with pytest.raises(DatasetError, match="the loader of friends returned list, not a Dataset"):
+        load("friends")
