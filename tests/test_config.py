@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 from pydantic import Field
 
-from nary.config import Settings, parse_overrides, read_toml, validated, with_overrides
+from nary.config import Settings, parse_overrides, read_toml, validate_settings, with_overrides
 from nary.errors import SettingError
 
 
@@ -19,7 +19,7 @@ class Toy(Settings):
 
 
 def test_values_become_settings() -> None:
-    found = validated(Toy, {"epochs": 5, "rate": 1, "needed": True}, "toy")
+    found = validate_settings(Toy, {"epochs": 5, "rate": 1, "needed": True}, "toy")
     assert found == Toy(epochs=5, rate=1.0, needed=True)
     assert isinstance(found.rate, float)
 
@@ -45,7 +45,7 @@ def test_settings_are_frozen() -> None:
 )
 def test_a_mistake_is_named(values: dict[str, object], message: str, hint: str | None) -> None:
     with pytest.raises(SettingError) as caught:
-        validated(Toy, values, "toy", "toy.toml")
+        validate_settings(Toy, values, "toy", "toy.toml")
     assert caught.value.message == message
     assert caught.value.file == "toy.toml"
     assert (caught.value.hint is None) if hint is None else (hint in str(caught.value.hint))

@@ -1,4 +1,4 @@
-"""Settings: strict, typed, frozen; read from TOML; an unknown key is an error that names the nearest valid one."""
+"""Strict, typed, frozen settings, read from TOML. An unknown key is an error that suggests the nearest valid one."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from nary.errors import SettingError, did_you_mean
 
 
 class Settings(BaseModel):
-    """The base of all settings."""
+    """Base class of all settings."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
 
@@ -19,25 +19,27 @@ class Settings(BaseModel):
 SettingsType = TypeVar("SettingsType", bound=Settings)
 
 
-def validated(kind: type[SettingsType], values: Mapping[str, Any], where: str, file: str | None = None) -> SettingsType:
-    """``values`` as settings of ``kind``; ``where`` is the name of their table, for messages."""
+def validate_settings(
+    kind: type[SettingsType], values: Mapping[str, Any], table: str, file: str | None = None
+) -> SettingsType:
+    """Build settings of ``kind`` from ``values``; ``table`` is the name of their table in error messages."""
     try:
         return kind.model_validate(dict(values))
     except ValidationError as error:
         first = error.errors()[0]
-        key = ".".join([where, *(str(part) for part in first["loc"])])
+        key = ".".join([table, *(str(part) for part in first["loc"])])
         if first["type"] == "extra_forbidden":
-            known = [f"{where}.{name}" for name in kind.model_fields]
+            known = [f"{table}.{name}" for name in kind.model_fields]
             raise SettingError(f"unknown key {key}", did_you_mean(key, known), file) from None
         if first["type"] == "missing":
             raise SettingError(f"{key} is missing", file=file) from None
-        if not first["loc"]:  # two values that do not go together
-            raise SettingError(f"{where}: {first['msg'].removeprefix('Value error, ')}", file=file) from None
+        if not first["loc"]:  # a validator of the whole model: values that do not fit together
+            raise SettingError(f"{table}: {first['msg'].removeprefix('Value error, ')}", file=file) from None
         raise SettingError(f"{key} is {first['input']!r}", f"{first['msg']}.", file) from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a TOML file."""
+    """Read the tables of a TOML file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -47,7 +49,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def with_overrides(tables: Mapping[str, Mapping[str, Any]], overrides: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """``tables`` with other values for the keys ``table.key`` of ``overrides``."""
+    """Return a copy of ``tables`` in which ``overrides``, by keys ``table.key``, replace values."""
     changed = {name: dict(table) for name, table in tables.items()}
     for key, value in overrides.items():
         table, _, name = key.partition(".")
@@ -56,17 +58,17 @@ def with_overrides(tables: Mapping[str, Mapping[str, Any]], overrides: Mapping[s
 
 
 def parse_overrides(texts: Sequence[str]) -> dict[str, Any]:
-    """Settings written ``table.key=value``; values are written as in TOML, or as plain words."""
-    found = {}
+    """Parse settings written as ``table.key=value``, where values are TOML or plain words."""
+    overrides = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not all(key.strip().partition(".")):
             raise SettingError(f"cannot read the setting {text!r}", "Write table.key=value: training.epochs=20")
-        found[key.strip()] = _value(value.strip())
-    return found
+        overrides[key.strip()] = _parse_value(value.strip())
+    return overrides
 
 
-def _value(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

@@ -1,6 +1,6 @@
-"""The exception family: what was given, what was expected, what to do next.
+"""Exceptions. Each says what was given, what was expected, and what to do next.
 
-Every error a user can cause is a :class:`NaryError`. Commands print it without a traceback and exit with its
+Every error that a user can cause is a :class:`NaryError`. Commands print it without a traceback and exit with its
 ``exit_code``; ``--json`` prints :meth:`NaryError.as_dict`.
 """
 
@@ -11,7 +11,7 @@ _MANY = 10_000
 
 
 class NaryError(Exception):
-    """A mistake in what Nary was given. ``message`` says what is wrong, ``hint`` what to do about it."""
+    """Base class of all errors. ``message`` says what is wrong, ``hint`` what to do about it."""
 
     kind = "error"
     exit_code = 2
@@ -29,13 +29,13 @@ class NaryError(Exception):
         return f"{text}\n{self.hint}" if self.hint else text
 
     def as_dict(self) -> dict[str, str | int | None]:
-        """The error as ``--json`` prints it; file and line only where they are known."""
-        found: dict[str, str | int | None] = {"kind": self.kind, "message": self.message, "hint": self.hint}
+        """Return the error as ``--json`` prints it; file and line only if they are known."""
+        content: dict[str, str | int | None] = {"kind": self.kind, "message": self.message, "hint": self.hint}
         if self.file is not None:
-            found["file"] = self.file
+            content["file"] = self.file
         if self.line is not None:
-            found["line"] = self.line
-        return found
+            content["line"] = self.line
+        return content
 
 
 class FactError(NaryError):
@@ -57,13 +57,13 @@ class DatasetError(NaryError):
 
 
 class OutputError(NaryError):
-    """A result cannot be written where it should go."""
+    """Output cannot be written."""
 
     kind = "output"
 
 
 class SettingError(NaryError):
-    """A setting or option has a value that makes no sense."""
+    """A setting or option has an invalid value."""
 
     kind = "setting"
 
@@ -78,9 +78,9 @@ class MissingExtraError(NaryError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint that lists the known names nearest to ``name``, or all of them when there are only a few."""
+    """Return a hint with the known names nearest to ``name``, or with all of them if there are only a few."""
     known = list(known)
-    near = get_close_matches(name, known if len(known) <= _MANY else _alike(name, known), n=3, cutoff=0.6)
+    near = get_close_matches(name, known if len(known) <= _MANY else _similar(name, known), n=3, cutoff=0.6)
     if near:
         return "Did you mean " + " or ".join(near) + "?"
     if len(known) <= 30:
@@ -88,7 +88,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"{len(known)} names are known; none is close."
 
 
-def _alike(name: str, known: Iterable[str]) -> list[str]:
-    """Those with the same first letter and about the same length: comparing all of very many would take seconds."""
+def _similar(name: str, known: Iterable[str]) -> list[str]:
+    """Select the names with the same first letter and a similar length: comparing very many takes seconds."""
     first, slack = name[:1].casefold(), 2 + len(name) // 4
     return [other for other in known if abs(len(other) - len(name)) <= slack and other[:1].casefold() == first]

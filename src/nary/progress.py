@@ -1,14 +1,14 @@
-"""How library code tells its caller how far it is: a function called with what is done and, if known, the total."""
+"""Progress reporting: long-running functions call back with the amount done and, if known, the total."""
 
 from typing import Protocol
 
 
 class Progress(Protocol):
-    """Called now and then during long work; ``total`` is None where it cannot be known."""
+    """A callback for progress; ``total`` is None if it is unknown."""
 
     def __call__(self, done: int, total: int | None) -> None:
-        """Take notice."""
+        """Report that ``done`` of ``total`` is finished."""
 
 
 def no_progress(done: int, total: int | None) -> None:
-    """Say nothing."""
+    """Ignore progress."""

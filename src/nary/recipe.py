@@ -8,7 +8,7 @@ from typing import Any, Literal
 import tomli_w
 from pydantic import Field, SerializeAsAny
 
-from nary.config import Settings, read_toml, validated, with_overrides
+from nary.config import Settings, read_toml, validate_settings, with_overrides
 from nary.data.dataset import Dataset
 from nary.errors import SettingError, did_you_mean
 from nary.evaluation.protocol import Protocol
@@ -49,15 +49,15 @@ class Recipe(Settings):
         """Validate the tables of a TOML file; ``file`` is its name for error messages."""
         _check_tables(tables, file)
         model, loss_class = tables.get("model", {}), LOSSES.get(_loss_name(tables))
-        training = validated(TrainingSettings, tables.get("training", {}), "training", file)
+        training = validate_settings(TrainingSettings, tables.get("training", {}), "training", file)
         check_loss(training, loss_class, file)
         model_class = MODELS.get(str(model.get("name", _DEFAULT_MODEL)))
         return cls(
-            data=validated(DataSettings, tables.get("data", {}), "data", file),
-            model=validated(model_class.settings_class, model, "model", file),
-            loss=validated(loss_class.settings_class, tables.get("loss", {}), "loss", file),
+            data=validate_settings(DataSettings, tables.get("data", {}), "data", file),
+            model=validate_settings(model_class.settings_class, model, "model", file),
+            loss=validate_settings(loss_class.settings_class, tables.get("loss", {}), "loss", file),
             training=training,
-            evaluation=validated(Protocol, tables.get("evaluation", {}), "evaluation", file),
+            evaluation=validate_settings(Protocol, tables.get("evaluation", {}), "evaluation", file),
         )
 
     @classmethod

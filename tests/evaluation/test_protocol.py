@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from nary.config import validated
+from nary.config import validate_settings
 from nary.errors import SettingError
 from nary.evaluation.protocol import Protocol
 
@@ -40,7 +40,7 @@ def test_one_line_for_under_a_table() -> None:
 )
 def test_settings_that_make_no_sense(settings: dict[str, object], message: str) -> None:
     with pytest.raises(SettingError, match=message):
-        validated(Protocol, settings, "evaluation")
+        validate_settings(Protocol, settings, "evaluation")
 
 
 def test_protocols_share_nothing() -> None:

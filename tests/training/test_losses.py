@@ -10,7 +10,7 @@ from runs.small import dataset_of, small_data, small_recipe, small_run
 from torch import Tensor
 from training.small import loss_of
 
-from nary.config import validated
+from nary.config import validate_settings
 from nary.data.dataset import Dataset
 from nary.errors import SettingError
 from nary.facts import Fact, FactTable
@@ -154,7 +154,7 @@ def test_the_loss_is_that_of_the_others_and_the_weight_times_that_of_the_values(
 
 def test_a_weight_must_be_positive() -> None:
     with pytest.raises(SettingError, match=r"loss\.value_weight is 0"):
-        validated(CrossEntropySettings, {"value_weight": 0.0}, "loss")
+        validate_settings(CrossEntropySettings, {"value_weight": 0.0}, "loss")
 
 
 # Random candidates

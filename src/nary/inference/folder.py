@@ -16,7 +16,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from nary.config import Settings, validated
+from nary.config import Settings, validate_settings
 from nary.data.dataset import SPLITS, Dataset
 from nary.data.files import atomic_path
 from nary.errors import NaryError
@@ -234,7 +234,7 @@ def load_reports(folder: Path) -> list[Report]:
         content = orjson.loads(path.read_bytes())
         if not isinstance(content, list) or not all(isinstance(one, dict) for one in content):
             raise ValueError("it is no list of reports")
-        stored = [validated(_StoredReport, one, "report") for one in content]
+        stored = [validate_settings(_StoredReport, one, "report") for one in content]
     return [Report(one.dataset, one.split, one.protocol, one.metrics, one.notes) for one in stored]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from nary.config import validated, with_overrides
+from nary.config import validate_settings, with_overrides
 from nary.errors import DataError, SettingError
 from nary.evaluation.metrics import Metrics
 from nary.evaluation.protocol import Protocol
@@ -121,7 +121,7 @@ def _read_record(path: Path, split: str, overrides: Mapping[str, Any]) -> Compar
     try:
         record = orjson.loads(path.read_bytes())
         recipe = Recipe.from_tables(record["recipe"], str(path))
-        protocol = validated(Protocol, record["protocol"], "protocol", str(path))
+        protocol = validate_settings(Protocol, record["protocol"], "protocol", str(path))
         run = ComparedRun(
             run=path.name,
             path=str(path),
@@ -140,7 +140,7 @@ def _read_record(path: Path, split: str, overrides: Mapping[str, Any]) -> Compar
     if record.get("split") != split:
         raise SettingError(f"{path} is a result on {record.get('split')}, not {split}", "Change --split.")
     wanted = with_overrides({"evaluation": protocol.model_dump()}, overrides)
-    if set(wanted) != {"evaluation"} or validated(Protocol, wanted["evaluation"], "evaluation") != protocol:
+    if set(wanted) != {"evaluation"} or validate_settings(Protocol, wanted["evaluation"], "evaluation") != protocol:
         raise SettingError(f"{path} was evaluated with another protocol", protocol.describe())
     return run
 

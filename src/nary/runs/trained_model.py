@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from nary.config import Settings, validated, with_overrides
+from nary.config import Settings, validate_settings, with_overrides
 from nary.data.dataset import Dataset
 from nary.data.files import atomic_path
 from nary.data.transforms.simplify import primary_triples
@@ -124,7 +124,7 @@ class TrainedModel:
             raise SettingError(
                 f"{min(other_tables)} cannot be changed after training", "Only keys of evaluation can be set."
             )
-        return validated(Protocol, tables["evaluation"], "evaluation")
+        return validate_settings(Protocol, tables["evaluation"], "evaluation")
 
     def predict(self, query: str | Query, k: int = 10, known: Known = "mark") -> Prediction:
         """The ``k`` best answers to a query with one gap: ``"Marie Curie | award received | ?"``."""

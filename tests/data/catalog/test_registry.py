@@ -14,7 +14,10 @@ from nary.data.catalog.describe import COUNTED
 from nary.data.catalog.entries import from_table
 from nary.data.dataset import SPLITS
 from nary.data.io.formats import FORMATS
-from nary.errors import DatasetError
+from nary.data.load import load, resolve
+from nary.data.statistics import counts
+from nary.errors import DatasetError, SettingError
+from nary.facts import Fact
 
 TABLE: dict[str, Any] = {
     "description": "invented",
@@ -92,9 +95,9 @@ def test_every_entry_makes_sense(name: str) -> None:
     for variant in found.variants:
         assert {file.split for file in variant.files} <= set(SPLITS)
         assert {file.format for file in variant.files} <= set(FORMATS)
-    for counts in (found.published, found.counted):
-        assert counts is None or set(counts.facts) <= set(SPLITS)
-        assert counts is None or set(counts.why) <= set(COUNTED)
+    for given in (found.published, found.counted):
+        assert given is None or set(given.facts) <= set(SPLITS)
+        assert given is None or set(given.why) <= set(COUNTED)
     assert found.published is None or found.published.source
 
 

@@ -1,11 +1,14 @@
-"""Telling formats apart by content and by extension."""
+"""Detecting formats by content and by extension, and formats of other packages."""
 
-from pathlib import PurePath
+from importlib.metadata import EntryPoint
+from pathlib import Path, PurePath
 
 import pytest
 
+import nary
 from nary.data.io.base import Format
 from nary.data.io.formats import FORMATS, detect_format, format_from_extension
+from nary.data.io.lines import LineError, LineFormat, Record, make_record
 from nary.errors import DataError, SettingError
 
 
@@ -84,3 +87,66 @@ def test_names_of_formats() -> None:
         FORMATS.get("tuple")
     assert error.value.hint is not None
     assert "tuples" in error.value.hint
+
+
+class Arrows(LineFormat):
+    """``subject -relation-> object``."""
+
+    extensions = (".arrows",)
+    output_extension = ".arrows"
+
+    def parse(self, line: str) -> Record:
+        subject, _, rest = line.partition(" -")
+        relation, arrow, object = rest.partition("-> ")
+        if not arrow:
+            raise LineError("no arrow", "no arrow on this line", "Write subject -relation-> object.")
+        return make_record(subject, relation, object, [])
+
+    def format_line(self, record: Record) -> str:
+        return f"{record.subject} -{record.relation}-> {record.object}"
+
+
+@pytest.fixture
+def arrows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FORMATS, "_registered", dict(FORMATS._registered))
+    nary.register_format("arrows")(Arrows)
+
+
+@pytest.mark.usefixtures("arrows")
+def test_a_registered_format_is_read_written_and_detected(tmp_path: Path) -> None:
+    path = tmp_path / "facts.arrows"
+    path.write_text("Ada -knows-> Bob\n\nBob -knows-> Ada\n")
+    dataset = nary.read(path)
+    facts = [nary.Fact("Ada", "knows", "Bob"), nary.Fact("Bob", "knows", "Ada")]
+    assert list(dataset.train.facts(dataset.vocabulary)) == facts
+    nary.write(dataset, tmp_path / "again.arrows.gz")
+    assert nary.read(tmp_path / "again.arrows.gz").train == dataset.train
+    nary.write(dataset, tmp_path / "folder", format="arrows")
+    assert (tmp_path / "folder" / "train.arrows").read_text() == "Ada -knows-> Bob\nBob -knows-> Ada\n"
+    (tmp_path / "facts.txt").write_text("Ada -knows-> Bob\n")
+    assert len(nary.read(tmp_path / "facts.txt", format="arrows").train) == 1
+
+
+@pytest.mark.usefixtures("arrows")
+def test_errors_of_a_registered_format_name_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "facts.arrows"
+    path.write_text("Ada -knows-> Bob\n\noops\n")
+    with pytest.raises(DataError, match="no arrow on this line") as caught:
+        nary.read(path)
+    assert (caught.value.file, caught.value.line) == (str(path), 3)
+    assert "1 lines skipped (1 no arrow)" in nary.read(path, on_error="skip").notes[0]
+
+
+@pytest.mark.usefixtures("arrows")
+def test_a_taken_name_is_refused() -> None:
+    for name in ("arrows", "jsonl"):
+        with pytest.raises(SettingError, match="exists already"):
+            nary.register_format(name)(type("Other", (Arrows,), {}))
+
+
+def test_other_packages_are_not_asked_about_built_in_extensions(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("broken", "no_such_module:Broken", "nary.formats")
+    monkeypatch.setitem(FORMATS.__dict__, "_entry_points", {"broken": point})
+    assert detect_format(PurePath("facts.tsv"), b"a\tr\tb\n") == "hyper-relational"
+    with pytest.raises(SettingError, match="cannot be imported"):
+        detect_format(PurePath("facts.broken"), b"a\tr\tb\n")
