@@ -140,9 +140,9 @@ def test_an_answer_is_put_in_judged_and_explained(page: Page) -> None:
     assert len({edge.get_attribute("stroke-width") for edge in page.all(".canvas .edge")}) > 1
 
 
-def test_the_least_plausible_element_is_marked(page: Page) -> None:
+def test_the_worst_fit_is_marked(page: Page) -> None:
     page.open("Marie Curie | born in | Nobel Prize in Physics")
-    assert page.texts(".elements .badge") == ["least plausible"]
+    assert page.texts(".elements .badge") == ["worst fit"]
     worst = page.text(".elements .worst .chip")
     assert [one.get_attribute("data-position") for one in page.all(".vertex.worst")] == [worst]
     page.open(FACT)

@@ -46,7 +46,11 @@ export function about({ facts, neighbors }, { entities, chosen, onEntity, onOpen
         h("li", {}, button({ class: "fact", onclick: () => onOpen(known.fact) }, readable(known))),
       ),
     ),
-    remaining > 0 && button({ class: "plain", onclick: () => onMore(4 * facts.facts.length) }, `Show more (${count(remaining)} left)`),
+    remaining > 0 &&
+      button(
+        { class: "plain", onclick: () => onMore(4 * facts.facts.length) },
+        `Show more (${count(remaining)} left)`,
+      ),
     neighbors.length > 0 && [
       h("h3", {}, "Similar entities"),
       h(

@@ -65,7 +65,8 @@ export function suggestions(response, onAdd) {
       ),
     ),
   );
-  return [notes(response), chips.length ? h("ul", { class: "suggestions" }, chips) : h("p", { class: "quiet" }, "No suggestions.")];
+  const list = h("ul", { class: "suggestions" }, chips);
+  return [notes(response), chips.length ? list : h("p", { class: "quiet" }, "No suggestions.")];
 }
 
 /** Caveats about a result. */

@@ -39,7 +39,10 @@ export class Combobox {
       onkeydown: (event) => this.#key(event),
       onblur: () => this.#leave(),
     });
-    const askButton = button({ class: "ask", title: `Predict the ${role}`, "aria-label": `Predict the ${caption}` }, "?");
+    const askButton = button(
+      { class: "ask", title: `Predict the ${role}`, "aria-label": `Predict the ${caption}` },
+      "?",
+    );
     askButton.addEventListener("click", () => this.#accept(null));
     this.element = h("div", { class: `combobox ${role}` }, this.input, askButton, this.list);
   }

@@ -38,7 +38,7 @@ export class GraphView {
     this.#draw();
   }
 
-  /** Mark the least plausible element. */
+  /** Mark the element that fits worst. */
   markWorst(position) {
     this.#worst = position;
     this.#draw();
@@ -102,7 +102,7 @@ export class GraphView {
       },
       svg("title", {}, gap ? `${position}: to be predicted` : `${position}: ${label}\nClick to predict it`),
       svg("rect", { x, y, width, height, rx: role === "relation" || role === "attribute" ? 10 : height / 2 }),
-      svg("text", { class: "caption", x: middle, y: y + 18 }, worst ? `${position} · least plausible` : position),
+      svg("text", { class: "caption", x: middle, y: y + 18 }, worst ? `${position} · worst fit` : position),
       lines.map((line, index) => svg("text", { class: "label", x: middle, y: first + 17 * index }, line)),
     );
   }

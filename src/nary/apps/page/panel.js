@@ -27,7 +27,8 @@ export class Panel {
       this.#fill(render(await this.#run(task)));
     } catch (error) {
       // A banner reports a server that does not respond; the fact is opened again when it is back.
-      if (!(error instanceof UnreachableError)) this.#fill(renderError(error, () => this.show(task, render, renderError)));
+      const retry = () => this.show(task, render, renderError);
+      if (!(error instanceof UnreachableError)) this.#fill(renderError(error, retry));
     }
     this.#section.removeAttribute("aria-busy");
   }

@@ -7,7 +7,7 @@ import { percent } from "./format.js";
 const LEGEND = "Probability of each element given the others, least plausible first. Click an element to predict it.";
 const SURE = 0.99; // in a fact this plausible, no element is marked
 
-/** The position of the least plausible element, null if the whole fact is plausible. */
+/** The position of the element that fits worst, null if the whole fact is plausible. */
 export function worstPosition({ plausibility: share, elements }) {
   return share < SURE ? elements[0].position : null;
 }
@@ -44,7 +44,7 @@ function row(element, isWorst, why, onAsk, onWhy) {
         { class: "label" },
         h("span", { class: `chip ${position.split(" ")[0]}` }, position),
         label,
-        isWorst && h("span", { class: "badge worst" }, "least plausible"),
+        isWorst && h("span", { class: "badge worst" }, "worst fit"),
       ),
       h("span", { class: "number" }, percent(probability), h("span", { class: "quiet" }, ` rank ${rank}`)),
       bar(probability),

@@ -50,13 +50,14 @@ export class Results {
       (prediction) => {
         const [best] = prediction.answers;
         announce(best ? `${prediction.answers.length} answers, best: ${best.label ?? best.fact}` : "No answers");
+        const showMore = () => this.#predict(state, preview, MORE_ANSWERS);
         const more = k < MORE_ANSWERS && prediction.answers.length === k;
         return [
           missing.length === 1 && filter(state.known, this.#actions.filter),
           answers(prediction, (answer) =>
             answer.fact ? this.#actions.open(answer.fact) : this.#actions.choose(answer),
           ),
-          more && button({ class: "plain", onclick: () => this.#predict(state, preview, MORE_ANSWERS) }, "Show more answers"),
+          more && button({ class: "plain", onclick: showMore }, "Show more answers"),
         ];
       },
     );

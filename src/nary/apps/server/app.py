@@ -47,7 +47,7 @@ class ServeOptions:
         if self.token is None and not self.insecure and not is_loopback(self.host):
             raise SettingError(
                 f"{self.host} can be reached from other machines, and there is no token",
-                "Give --token or set NARY_TOKEN; --insecure serves everyone.",
+                "Give --token or set NARY_TOKEN; --insecure serves everybody.",
             )
 
 
