@@ -24,8 +24,8 @@ from nary.evaluation.protocol import Protocol
 from nary.evaluation.ranks import rank
 from nary.facts import FactTable
 from nary.inference.folder import sizes_of
-from nary.models.batch import Batch
 from nary.models.base import Kind, Model
+from nary.models.batch import Batch
 from nary.models.registry import find
 
 

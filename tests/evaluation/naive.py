@@ -7,8 +7,8 @@ from typing import NamedTuple
 import torch
 
 from nary.facts import Fact, FactTable, Position, Role, Vocabulary
-from nary.models.batch import Batch, Group
 from nary.models.base import Model
+from nary.models.batch import Batch, Group
 
 _TRIPLE = (Role.RELATION, Role.SUBJECT, Role.OBJECT)
 

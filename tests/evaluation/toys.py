@@ -9,8 +9,8 @@ from torch import Tensor
 
 from nary.data.dataset import Dataset
 from nary.facts import Fact, FactTable, Role, Vocabulary
-from nary.models.batch import Batch
 from nary.models.base import Kind, Model
+from nary.models.batch import Batch
 
 
 class Constant(Model):

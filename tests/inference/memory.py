@@ -11,8 +11,8 @@ from nary.facts import FactTable
 from nary.facts.layout import FIRST_ATTRIBUTE
 from nary.inference.folder import sizes_of
 from nary.inference.predictor import Predictor
-from nary.models.batch import Batch, Group
 from nary.models.base import Kind, Model, Sizes
+from nary.models.batch import Batch, Group
 
 _NEVER = 1e-9
 

@@ -18,8 +18,8 @@ from nary.errors import MissingExtraError, NaryError, OutputError, SettingError
 from nary.facts import Vocabulary
 from nary.inference.export import export
 from nary.inference.folder import sizes_of
-from nary.models.batch import Batch, Group
 from nary.models.base import Model
+from nary.models.batch import Batch, Group
 from nary.models.registry import find
 from nary.runs import Run
 

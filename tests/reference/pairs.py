@@ -7,8 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from nary.models.base import Model
-from nary.models.pairs.convolution import Convolution
-from nary.models.pairs.hinge import Hinge
+from nary.models.pairs.hinge import Convolution, Hinge
 from nary.models.pairs.nalp import NaLP
 from nary.models.pairs.neuinfer import NeuInfer
 

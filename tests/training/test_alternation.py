@@ -10,8 +10,8 @@ from runs.small import small_data
 from torch import Tensor, nn
 
 from nary.models.alternation import Alternation, Phase
-from nary.models.batch import Batch
 from nary.models.base import Kind, Model
+from nary.models.batch import Batch
 from nary.training.checkpoint import Checkpoints
 from nary.training.instances import Instances
 from nary.training.loop import StepReport, Training

@@ -16,8 +16,8 @@ from torch import Tensor
 from nary.data.dataset import Dataset
 from nary.facts import Fact, FactTable
 from nary.inference.folder import sizes_of
-from nary.models.batch import Batch, Group
 from nary.models.base import Model, Sizes
+from nary.models.batch import Batch, Group
 from nary.training.corruptions import Corruptions
 from nary.training.instances import Instances
 from nary.training.lesson import Lesson

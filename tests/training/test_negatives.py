@@ -9,8 +9,8 @@ from torch import Tensor
 
 from nary.facts import Fact
 from nary.inference.folder import sizes_of
-from nary.models.batch import Batch, Group
 from nary.models.base import Model, Sizes
+from nary.models.batch import Batch, Group
 from nary.models.registry import find
 from nary.training.corruptions import Corruptions
 from nary.training.negatives import negatives_loss

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from runs.small import small_data
 from torch import Tensor
 
-from nary.models.batch import Batch, Group
 from nary.models.base import Kind, Model
+from nary.models.batch import Batch, Group
 from nary.training import chunks
 from nary.training.instances import Instances
 from nary.training.lesson import Lesson

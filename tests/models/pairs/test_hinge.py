@@ -4,15 +4,15 @@ from typing import Any, ClassVar
 
 import pytest
 import torch
+from contracts.info import info_of
 from contracts.model import ModelContract, asking
-from models.pairs.small import SIZES, facts, ids_of, randomised, whole_scores
+from models.pairs.small import INFO, facts, ids_of, randomized, whole_scores
 from reference.pairs import hinge_scores
 from torch import nn
 
-from nary.models.base import Kind, Sizes
+from nary.models.base import Kind
 from nary.models.pairs import base, hinge, sums
-from nary.models.pairs.convolution import Convolution
-from nary.models.pairs.hinge import Hinge, HingeSettings
+from nary.models.pairs.hinge import Convolution, Hinge, HingeSettings
 
 SMALL: dict[str, Any] = {"embedding_dim": 6, "num_filters": 5}
 
@@ -35,7 +35,7 @@ class TestContract(ModelContract):
 
 
 def made() -> Hinge:
-    model = randomised(Hinge(HingeSettings(**SMALL), SIZES))
+    model = randomized(Hinge(HingeSettings(**SMALL), INFO))
     assert isinstance(model, Hinge)
     return model
 
@@ -114,7 +114,7 @@ def test_training_on_facts_without_qualifiers_leaves_their_norm_alone() -> None:
 
 def test_first_weights_and_size_are_as_published() -> None:
     torch.manual_seed(0)
-    model = Hinge(HingeSettings(), Sizes(entities=28645, relations=501, max_arity=6))  # JF17K
+    model = Hinge(HingeSettings(), info_of(28645, 501, 6))  # JF17K
     for table in (model.entity, model.relation):
         assert table.abs().max() <= 0.1  # 1 / sqrt(100)
         assert table.std().item() == pytest.approx(0.1 / 3**0.5, rel=0.02)
