@@ -8,19 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import torch
+from contracts.losses import loss_on
 from runs.small import small_data, small_recipe, small_run, weights
 from safetensors.torch import load_file
-from training.small import OnStep, loss_of
 
 from nary.data.dataset import Dataset
 from nary.facts import FactTable
 from nary.facts.layout import FIRST_ATTRIBUTE
-from nary.inference.folder import save_weights, sizes_of
-from nary.models.base import Kind, Model
+from nary.inference.folder import save_weights
+from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch, Group
-from nary.models.registry import find
+from nary.models.registry import MODELS
 from nary.runs import InterruptedRun, resume_run, start_run, train_run
-from nary.training.batches import TrainingBatch
 
 
 def kinds_of(model: Model) -> list[Kind]:
@@ -30,7 +29,7 @@ def kinds_of(model: Model) -> list[Kind]:
 
 
 def candidates_of(data: Dataset, kind: Kind) -> int:
-    return sizes_of(data).entities if kind == "entity" else sizes_of(data).relations
+    return DatasetInfo.from_dataset(data).num_candidates(kind)
 
 
 class ModelContract:
@@ -49,12 +48,14 @@ class ModelContract:
     def data(self) -> Dataset:
         return small_data()
 
+    def build(self, data: Dataset) -> Model:
+        model_class = MODELS.get(self.name)
+        return model_class(model_class.settings_class(**self.settings), DatasetInfo.from_dataset(data))
+
     @pytest.fixture
     def model(self, data: Dataset) -> Model:
         torch.manual_seed(3)
-        entry = find(self.name)
-        model = entry.make(entry.settings(**self.settings), sizes_of(data))
-        model.prepare(data.train)
+        model = self.build(data)
         with torch.no_grad():
             for parameter in model.parameters():  # away from the zeros that biases start with
                 parameter += 0.1 * torch.randn_like(parameter)
@@ -111,8 +112,7 @@ class ModelContract:
         if not list(model.parameters()):
             pytest.skip("the model has no parameters")
         batch = Batch([group for kind in kinds_of(model) for group in asking(data.train, kind).groups])
-        loss = loss_of(self.loss, data.train, model.sizes)
-        loss(model.train(), TrainingBatch.from_batch(batch)).backward()  # type: ignore[no-untyped-call]
+        loss_on(model.train(), batch, loss=self.loss).backward()  # type: ignore[no-untyped-call]
         for name, parameter in model.named_parameters():
             assert parameter.grad is not None, name
             assert parameter.grad.abs().max() > 0, name
@@ -121,16 +121,28 @@ class ModelContract:
         """``training.entity_lr_scale`` finds them by it."""
         if not list(model.parameters()):
             pytest.skip("the model has no parameters")
-        own = [own for name, own in model.named_parameters() if name.rpartition(".")[2].startswith("entity")]
-        assert own
-        assert all(len(parameter) >= model.info.num_entities for parameter in own)
+        tables = [table for name, table in model.named_parameters() if name.rpartition(".")[2].startswith("entity")]
+        assert tables
+        assert all(len(table) >= model.info.num_entities for table in tables)
+
+    def test_weights_are_all_that_is_saved(self, model: Model) -> None:
+        """What follows from the facts is built anew: only parameters and running statistics of norms are kept."""
+        statistics = {name for name in model.state_dict() if "norm" in name or name.endswith((".mean", ".variance"))}
+        assert set(model.state_dict()) - statistics <= {name for name, _ in model.named_parameters()}
+
+    def test_built_on_the_meta_device_it_has_the_same_shapes(self, model: Model, data: Dataset) -> None:
+        with torch.device("meta"):
+            outline = self.build(data).state_dict()
+        assert all(tensor.is_meta for tensor in outline.values())
+        assert {name: tensor.shape for name, tensor in outline.items()} == {
+            name: tensor.shape for name, tensor in model.state_dict().items()
+        }
 
     def test_saved_and_loaded_scores_are_equal_to_the_last_bit(
         self, model: Model, data: Dataset, tmp_path: Path
     ) -> None:
         save_weights(tmp_path, model)
-        entry = find(self.name)
-        again = entry.make(entry.settings(**self.settings), sizes_of(data))
+        again = self.build(data)
         again.load_state_dict(load_file(tmp_path / "model.safetensors"))
         for kind in kinds_of(model):
             batch = asking(data.train, kind)
@@ -141,19 +153,19 @@ class ModelContract:
             pytest.skip("the model cannot")
         data = small_data(25)
         data = Dataset("twenty", data.vocabulary, {"train": data.facts.take(np.arange(20)), "test": data.test})
-        run = small_run(tmp_path / "run", self.name, data, loss__name=self.loss, **self.learns)
+        run = small_run(tmp_path / "run", self.name, data, training__loss=self.loss, **self.learns)
         metrics = run.evaluate("train").metrics
         for kind in kinds_of(run.model):
             assert metrics[kind]["mrr"] > 0.95
 
     def test_resumed_runs_are_equal_to_the_last_bit(self, data: Dataset, tmp_path: Path) -> None:
         settings = {f"model__{key}": value for key, value in self.settings.items()}
-        recipe = small_recipe(data, self.name, loss__name=self.loss, **settings)
+        recipe = small_recipe(data, self.name, training__loss=self.loss, **settings)
         whole = train_run(start_run(data, recipe, tmp_path / "whole"))
         run, interrupted = start_run(data, recipe, tmp_path / "parts"), 0
         while True:
             try:
-                train_run(run, [_interrupting()])
+                train_run(run, _interrupting())
                 break
             except InterruptedRun:
                 interrupted += 1
@@ -180,8 +192,8 @@ def _turned(group: Group) -> Group:
     return Group(group.ids[:, order], order[group.columns])  # the order is its own inverse
 
 
-def _interrupting() -> OnStep:
-    """Presses Ctrl-C after the seventh step."""
+def _interrupting() -> Any:
+    """A listener that presses Ctrl-C after the seventh step."""
     heard = []
 
     def listen(report: object) -> None:
@@ -189,4 +201,4 @@ def _interrupting() -> OnStep:
         if len(heard) == 7:
             os.kill(os.getpid(), signal.SIGINT)
 
-    return OnStep(listen)
+    return listen

@@ -5,25 +5,24 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import torch
+from contracts.info import info_of
+from contracts.losses import loss_on
 from reference.gran import ReferenceConfig, ReferenceGran, encode, smoothed_loss, targets_of
 from torch import Tensor
-from training.small import loss_of
 
 from nary.errors import SettingError
-from nary.models.base import Sizes
 from nary.models.batch import Batch, Group
 from nary.models.gran import Gran, GranSettings
-from nary.training.batches import TrainingBatch
-from nary.training.runtime import precision
+from nary.training.loop import precision
 
-SIZES = Sizes(entities=40, relations=12, max_arity=9)
+INFO = info_of(40, 12, 9)
 SMALL = {"num_layers": 3, "num_heads": 4, "hidden_dim": 32, "ffn_dim": 48, "dropout": 0.0}
 
 
 def make(**settings: object) -> Gran:
     """A model with weights large enough that every term matters."""
     torch.manual_seed(0)
-    model = Gran(GranSettings(**{**SMALL, **settings}), SIZES).eval()  # type: ignore[arg-type]
+    model = Gran(GranSettings(**{**SMALL, **settings}), INFO).eval()  # type: ignore[arg-type]
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.copy_(torch.randn_like(parameter) * 0.3)
@@ -32,8 +31,8 @@ def make(**settings: object) -> Gran:
 
 def ids_of(count: int, qualifiers: int, seed: int = 0) -> np.ndarray:
     random = np.random.default_rng([seed, qualifiers])
-    relations = random.integers(SIZES.relations, size=(count, 3 + 2 * qualifiers))
-    entities = random.integers(SIZES.entities, size=relations.shape)
+    relations = random.integers(INFO.num_relations, size=(count, 3 + 2 * qualifiers))
+    entities = random.integers(INFO.num_entities, size=relations.shape)
     is_entity = np.ones(relations.shape[1], bool)
     is_entity[[0, *range(3, 3 + qualifiers)]] = False
     return np.where(is_entity, entities, relations)
@@ -53,9 +52,9 @@ def reference_of(model: Gran) -> ReferenceGran:
     """The reference with the weights of ``model``."""
     settings = model.settings
     config = ReferenceConfig(
-        SIZES.entities,
-        SIZES.relations,
-        SIZES.max_arity,
+        INFO.num_entities,
+        INFO.num_relations,
+        INFO.max_arity,
         settings.num_layers,
         settings.num_heads,
         settings.hidden_dim,
@@ -97,7 +96,7 @@ def reference_logits(reference: ReferenceGran, ids: np.ndarray, columns: np.ndar
 
 def candidates_of(logits: Tensor, asks_entity: bool) -> Tensor:
     """The columns of the reference's logits that are candidates."""
-    first = 2 + SIZES.relations
+    first = 2 + INFO.num_relations
     return logits[..., first:] if asks_entity else logits[..., 2:first]
 
 
@@ -123,15 +122,14 @@ def test_loss_and_gradients_of_a_mixed_batch_agree_with_the_reference(variant: s
     model = make(variant=variant)
     reference = reference_of(model)
     groups = [all_positions(qualifiers) for qualifiers in range(8)]
-    smoothed = loss_of(entity_label_smoothing=0.8, relation_label_smoothing=0.2)
-    loss = smoothed(model, TrainingBatch.from_batch(batch_of(*groups)))
+    loss = loss_on(model, batch_of(*groups), entity_smoothing=0.8, relation_smoothing=0.2)
     loss.backward()
 
     count = sum(len(ids) for ids, _ in groups)
     total = torch.zeros(())
     for ids, columns in groups:
         target = targets_of(ids, columns, reference.config)
-        relation = target < 2 + SIZES.relations
+        relation = target < 2 + INFO.num_relations
         own = smoothed_loss(reference_logits(reference, ids, columns), target, relation, 0.8, 0.2, reference.config)
         total = total + own * len(ids) / count
     total.backward()
@@ -222,7 +220,7 @@ def test_every_option_changes_the_scores_and_reaches_all_its_parameters(option: 
     plain, other = make(), make(**option)
     batch = batch_of(*(all_positions(qualifiers) for qualifiers in (0, 2)))
     assert not torch.allclose(plain.encode(batch), other.encode(batch)) or option == {"tie_embeddings": False}
-    loss_of()(other, TrainingBatch.from_batch(batch)).backward()
+    loss_on(other, batch).backward()
     missing = [name for name, p in other.named_parameters() if p.grad is None or not p.grad.abs().sum()]
     assert not missing
 
@@ -245,13 +243,13 @@ def test_a_key_bias_alone_is_the_reference_without_value_biases() -> None:
 
 
 def test_position_embeddings_work_beyond_the_arities_of_training() -> None:
-    model = Gran(GranSettings(**SMALL, role_embeddings="position"), Sizes(40, 12, 3))  # type: ignore[arg-type]
+    model = Gran(GranSettings(**SMALL, role_embeddings="position"), info_of(40, 12, 3))  # type: ignore[arg-type]
     assert query_of(model, [1, 2, 3, 4, 5, 6, 7], 2).shape == (1, 32)
 
 
 def test_weights_start_as_published() -> None:
     torch.manual_seed(0)
-    model = Gran(GranSettings(), Sizes(4000, 100, 6))
+    model = Gran(GranSettings(), info_of(4000, 100, 6))
     assert model.entity_embedding.abs().max() <= 0.04
     assert abs(float(model.entity_embedding.detach().std()) - 0.0176) < 2e-4
     for name, parameter in model.named_parameters():
@@ -263,16 +261,16 @@ def test_weights_start_as_published() -> None:
 
 def test_heads_must_share_the_width() -> None:
     with pytest.raises(SettingError, match="5 heads cannot share"):
-        Gran(GranSettings(hidden_dim=32, num_heads=5), SIZES)
+        Gran(GranSettings(hidden_dim=32, num_heads=5), INFO)
 
 
 def test_bfloat16_stays_close_to_float32() -> None:
     torch.manual_seed(0)
-    model = Gran(GranSettings(**SMALL), SIZES)  # type: ignore[arg-type]
+    model = Gran(GranSettings(**SMALL), INFO)  # type: ignore[arg-type]
     batch = batch_of(*(all_positions(qualifiers) for qualifiers in (0, 2)))
-    exact = loss_of()(model, TrainingBatch.from_batch(batch))
+    exact = loss_on(model, batch)
     with precision("bf16", torch.device("cpu")):
-        rounded = loss_of()(model, TrainingBatch.from_batch(batch))
+        rounded = loss_on(model, batch)
     assert float((rounded - exact).detach().abs()) < 0.01 * float(exact.detach())
     rounded.backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
@@ -283,7 +281,7 @@ def test_hidden_elements_are_not_looked_at() -> None:
     ids, columns = all_positions(2)
     hidden = torch.zeros(ids.shape, dtype=torch.bool)
     hidden[:, [1, 4]] = True
-    other = np.where(hidden.numpy(), (ids + 1) % SIZES.relations, ids)
+    other = np.where(hidden.numpy(), (ids + 1) % INFO.num_relations, ids)
     groups = [Group(torch.from_numpy(one), torch.from_numpy(columns), hidden) for one in (ids, other)]
     assert torch.equal(model.encode(Batch(groups[:1])), model.encode(Batch(groups[1:])))
     assert not torch.allclose(model.encode(Batch(groups[:1])), model.encode(batch_of((ids, columns))))

@@ -4,15 +4,15 @@ import math
 
 import pytest
 import torch
+from contracts.info import info_of
 from contracts.model import ModelContract
 from torch import Tensor
 
 from nary.facts.layout import OBJECT, SUBJECT
-from nary.models.base import Sizes
 from nary.models.batch import Batch, Group
 from nary.models.hy_transformer import HyTransformer, HyTransformerSettings
 
-SIZES = Sizes(entities=30, relations=7, max_arity=5)
+INFO = info_of(30, 7, 5)
 HEADS, WIDTH = 2, 8
 
 
@@ -47,7 +47,7 @@ class TestHyTransformerBySigmoid(ModelContract):
 def model() -> HyTransformer:
     """With weights large enough that every term matters."""
     torch.manual_seed(0)
-    made = HyTransformer(HyTransformerSettings(num_layers=2, num_heads=HEADS, hidden_dim=WIDTH, ffn_dim=12), SIZES)
+    made = HyTransformer(HyTransformerSettings(num_layers=2, num_heads=HEADS, hidden_dim=WIDTH, ffn_dim=12), INFO)
     with torch.no_grad():
         for parameter in made.parameters():
             parameter.copy_(torch.randn_like(parameter) * 0.4)
@@ -58,9 +58,9 @@ def group_of(qualifiers: int) -> Group:
     """A random fact for each masked column."""
     generator = torch.Generator().manual_seed(qualifiers)
     width = 3 + 2 * qualifiers
-    ids = torch.randint(SIZES.relations, (width, width), generator=generator)
+    ids = torch.randint(INFO.num_relations, (width, width), generator=generator)
     entities = [SUBJECT, OBJECT, *range(3 + qualifiers, width)]
-    ids[:, entities] = torch.randint(SIZES.entities, (width, len(entities)), generator=generator)
+    ids[:, entities] = torch.randint(INFO.num_entities, (width, len(entities)), generator=generator)
     return Group(ids, torch.arange(width))
 
 
@@ -71,7 +71,7 @@ def plain_scores(model: HyTransformer, ids: list[int], column: int) -> Tensor:
     relation, subject, object = ids[:3]
     asked = column
     if column == SUBJECT:
-        relation, subject, object, asked = relation + SIZES.relations, object, subject, OBJECT
+        relation, subject, object, asked = relation + INFO.num_relations, object, subject, OBJECT
     tokens = {0: ("relation", relation), 1: ("entity", subject), 2: ("entity", object)}
     for i in range(m):
         tokens[3 + i] = ("relation", ids[3 + i])
@@ -88,8 +88,8 @@ def plain_scores(model: HyTransformer, ids: list[int], column: int) -> Tensor:
         x = norm(x + linear(inner, weights, f"{layer}.outer"), weights, f"{layer}.outer_norm")
     found = linear(x[asked], weights, "head_transform")
     entity = column in (SUBJECT, OBJECT) or column >= 3 + m
-    table = weights["entity_embedding"] if entity else weights["relation_embedding"][: SIZES.relations]
-    first = 2 * SIZES.relations if entity else 0
+    table = weights["entity_embedding"] if entity else weights["relation_embedding"][: INFO.num_relations]
+    first = 2 * INFO.num_relations if entity else 0
     return table @ found + weights["output_bias"][first : first + len(table)]
 
 
@@ -128,7 +128,7 @@ def test_a_subject_is_an_object_of_the_inverse_relation(model: HyTransformer) ->
     back = Batch([Group(torch.tensor([[3, 5, 0, 2, 9]]), torch.tensor([SUBJECT]))])  # ? 3 0 with 2: 9
     assert not torch.allclose(model.encode(forth), model.encode(back))
     with torch.no_grad():
-        model.relation_embedding[SIZES.relations :] = model.relation_embedding[: SIZES.relations]
+        model.relation_embedding[INFO.num_relations :] = model.relation_embedding[: INFO.num_relations]
     torch.testing.assert_close(model.encode(forth), model.encode(back))
 
 
@@ -150,7 +150,7 @@ def test_attention_is_told_by_the_positions_of_the_fact(model: HyTransformer) ->
     looking = weights[0, 1].sum(-1)  # in the last layer only the masked subject looks
     torch.testing.assert_close(looking, torch.tensor([0.0, 1, 0, 0, 0]).double())
     with torch.no_grad():
-        model.relation_embedding[SIZES.relations :] = model.relation_embedding[: SIZES.relations]
+        model.relation_embedding[INFO.num_relations :] = model.relation_embedding[: INFO.num_relations]
     forth = model.attention(Batch([Group(torch.tensor([[3, 0, 5, 2, 9]]), torch.tensor([OBJECT]))]))
     back = model.attention(Batch([Group(torch.tensor([[3, 5, 0, 2, 9]]), torch.tensor([SUBJECT]))]))
     order = [0, 2, 1, 3, 4]
@@ -160,5 +160,5 @@ def test_attention_is_told_by_the_positions_of_the_fact(model: HyTransformer) ->
 def test_it_has_no_parameters_for_edges(model: HyTransformer) -> None:
     names = {name for name, _ in model.named_parameters()}
     assert not {name for name in names if "edge" in name}
-    assert model.relation_embedding.shape == (2 * SIZES.relations, WIDTH)
-    assert model.candidates("relation")[0].shape == (SIZES.relations, WIDTH)
+    assert model.relation_embedding.shape == (2 * INFO.num_relations, WIDTH)
+    assert model.candidates("relation")[0].shape == (INFO.num_relations, WIDTH)

@@ -4,11 +4,10 @@ Each takes a model, for its weights, in evaluation, and facts of one arity [n, 2
 """
 
 import torch
-from nary.models.pairs.convolution import Convolution
 from torch import Tensor, nn
 
 from nary.models.base import Model
-from nary.models.pairs.hinge import Hinge
+from nary.models.pairs.hinge import Convolution, Hinge
 from nary.models.pairs.nalp import NaLP
 from nary.models.pairs.neuinfer import NeuInfer
 

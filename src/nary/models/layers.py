@@ -39,7 +39,7 @@ def embed_ids(table: Tensor, ids: Sequence[Tensor]) -> Iterator[Tensor]:
     """
     rows = nn.functional.embedding(torch.cat([part.flatten() for part in ids]), table)
     parts = rows.split_with_sizes([part.numel() for part in ids])
-    return (part.view(*shaped.shape, -1) for part, shaped in zip(parts, ids, strict=True))
+    return (part.view(*shaped.shape, table.shape[1]) for part, shaped in zip(parts, ids, strict=True))
 
 
 def empty_aligned(queries: Tensor, num_candidates: int) -> Tensor:

@@ -7,10 +7,8 @@ import torch
 from torch import Tensor
 
 from nary.facts import FactTable
-from nary.models.base import Kind, Model, Sizes
+from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch
-
-SIZES = Sizes(entities=9, relations=6, max_arity=5)
 
 
 def facts(arities: Sequence[int] = (2, 3, 4, 5), count: int = 4) -> FactTable:
@@ -22,12 +20,15 @@ def facts(arities: Sequence[int] = (2, 3, 4, 5), count: int = 4) -> FactTable:
     return FactTable.from_columns(heads.astype(np.int32), counts, pairs.astype(np.int32))
 
 
+INFO = DatasetInfo(num_entities=9, num_relations=6, max_arity=5, facts=facts())
+
+
 def ids_of(table: FactTable) -> list[Tensor]:
     """The facts of each arity."""
     return [torch.from_numpy(block.ids.astype(np.int64)) for block in table.blocks]
 
 
-def randomised(model: Model) -> Model:
+def randomized(model: Model) -> Model:
     """The model in double precision, in evaluation, with random weights and a norm that has seen something."""
     model.double()
     torch.manual_seed(0)
@@ -40,7 +41,7 @@ def randomised(model: Model) -> Model:
 
 def whole_scores(model: Model, batch: Batch, kind: Kind) -> Tensor:
     """The scores [B, C] of all candidates, each put into the fact."""
-    candidates = torch.arange(SIZES.entities if kind == "entity" else SIZES.relations)
+    candidates = torch.arange(INFO.num_candidates(kind))
     rows = []
     for group in batch.groups:
         for ids, column in zip(group.ids, group.columns.tolist(), strict=True):

@@ -4,15 +4,15 @@ from typing import Any, ClassVar
 
 import pytest
 import torch
+from contracts.info import info_of
 from contracts.model import ModelContract, asking
-from models.pairs.small import SIZES, facts, ids_of, randomised, whole_scores
-from nary.models.pairs.convolution import Convolution
+from models.pairs.small import INFO, facts, ids_of, randomized, whole_scores
 from reference.pairs import hinge_scores
 from torch import nn
 
-from nary.models.base import Kind, Sizes
+from nary.models.base import Kind
 from nary.models.pairs import base, hinge, sums
-from nary.models.pairs.hinge import Hinge, HingeSettings
+from nary.models.pairs.hinge import Convolution, Hinge, HingeSettings
 
 SMALL: dict[str, Any] = {"embedding_dim": 6, "num_filters": 5}
 
@@ -26,16 +26,16 @@ class TestContract(ModelContract):
         "training__batch_size": 20,
         "training__learning_rate": 0.01,
         "training__weight_decay": 0.0,
-        "loss__num_negatives": 10,
-        "loss__value_fraction": 0.5,
-        "loss__negative_pool": "all",
+        "training__negatives": 10,
+        "training__corrupt_values": 0.5,
+        "training__corrupt_from": "all",
         "model__embedding_dim": 16,
         "model__num_filters": 16,
     }
 
 
 def made() -> Hinge:
-    model = randomised(Hinge(HingeSettings(**SMALL), SIZES))
+    model = randomized(Hinge(HingeSettings(**SMALL), INFO))
     assert isinstance(model, Hinge)
     return model
 
@@ -114,7 +114,7 @@ def test_training_on_facts_without_qualifiers_leaves_their_norm_alone() -> None:
 
 def test_first_weights_and_size_are_as_published() -> None:
     torch.manual_seed(0)
-    model = Hinge(HingeSettings(), Sizes(entities=28645, relations=501, max_arity=6))  # JF17K
+    model = Hinge(HingeSettings(), info_of(28645, 501, 6))  # JF17K
     for table in (model.entity, model.relation):
         assert table.abs().max() <= 0.1  # 1 / sqrt(100)
         assert table.std().item() == pytest.approx(0.1 / 3**0.5, rel=0.02)

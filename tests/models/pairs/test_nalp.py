@@ -5,17 +5,18 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import torch
+from contracts.info import info_of
 from contracts.model import ModelContract, asking
 from reference.pairs import nalp_scores
 from torch import Tensor
 
 from nary.facts import FactTable
-from nary.models.base import Kind, Sizes
+from nary.models.base import Kind
 from nary.models.batch import Batch, Group
 from nary.models.pairs import nalp
 from nary.models.pairs.nalp import NaLP, NaLPSettings
 
-SIZES = Sizes(entities=9, relations=6, max_arity=5)
+INFO = info_of(9, 6, 5)
 SMALL: dict[str, Any] = {"embedding_dim": 4, "num_filters": 6, "fcn_dim": 20}
 
 
@@ -28,9 +29,9 @@ class TestContract(ModelContract):
         "training__batch_size": 20,
         "training__learning_rate": 0.005,
         "training__weight_decay": 0.0,
-        "loss__num_negatives": 10,
-        "loss__value_fraction": 0.5,
-        "loss__negative_pool": "all",
+        "training__negatives": 10,
+        "training__corrupt_values": 0.5,
+        "training__corrupt_from": "all",
         "model__embedding_dim": 16,
         "model__num_filters": 32,
         "model__fcn_dim": 64,
@@ -49,7 +50,7 @@ def facts(arities: tuple[int, ...] = (2, 3, 4, 5), count: int = 4) -> FactTable:
 def made(**changed: Any) -> NaLP:
     """A model in double precision with random weights, whose norm has seen something."""
     torch.manual_seed(0)
-    model = NaLP(NaLPSettings(**(SMALL | changed)), SIZES).double()
+    model = NaLP(NaLPSettings(**(SMALL | changed)), INFO).double()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.copy_(torch.randn_like(parameter))
@@ -136,7 +137,7 @@ def test_half_precision_comes_close() -> None:
 
 def test_first_weights_are_as_published() -> None:
     torch.manual_seed(0)
-    model = NaLP(NaLPSettings(), Sizes(entities=1000, relations=100, max_arity=3))
+    model = NaLP(NaLPSettings(), info_of(1000, 100, 3))
     for table in (model.entity, model.role):
         assert table.abs().max() <= 0.1  # 1 / sqrt(100)
         assert table.std().item() == pytest.approx(0.1 / 3**0.5, rel=0.02)

@@ -5,14 +5,17 @@ from typing import Any, ClassVar
 
 import pytest
 import torch
+from contracts.info import info_of
 from contracts.model import ModelContract, asking
-from models.pairs.small import SIZES, facts, ids_of, randomised, whole_scores
+from models.pairs.small import INFO, facts, ids_of, randomized, whole_scores
 from reference.pairs import neuinfer_scores
 
-from nary.models.base import Kind, Sizes
+from nary.facts import Fact, FactTable, Vocabulary
+from nary.facts.layout import entity_columns, num_qualifiers
+from nary.models.base import DatasetInfo, Kind
 from nary.models.batch import Batch, Group
 from nary.models.pairs import base, neuinfer, sums
-from nary.models.pairs.neuinfer import NeuInfer, NeuInferSettings
+from nary.models.pairs.neuinfer import NeuInfer, NeuInferSettings, PrimaryPair
 
 SMALL: dict[str, Any] = {"embedding_dim": 4, "fcn_dim": 8}
 PRIMARY = ["given", "most-distinct"]
@@ -27,9 +30,9 @@ class TestContract(ModelContract):
         "training__batch_size": 20,
         "training__learning_rate": 0.01,
         "training__weight_decay": 0.0,
-        "loss__num_negatives": 10,
-        "loss__value_fraction": 0.5,
-        "loss__negative_pool": "all",
+        "training__negatives": 10,
+        "training__corrupt_values": 0.5,
+        "training__corrupt_from": "all",
         "model__embedding_dim": 16,
         "model__fcn_dim": 64,
     }
@@ -43,9 +46,8 @@ class TestContractOfMostDistinct(ModelContract):
 
 
 def made(**changed: Any) -> NeuInfer:
-    model = NeuInfer(NeuInferSettings(**(SMALL | changed)), SIZES)
-    model.prepare(facts())
-    assert isinstance(randomised(model), NeuInfer)
+    model = NeuInfer(NeuInferSettings(**(SMALL | changed)), INFO)
+    assert isinstance(randomized(model), NeuInfer)
     return model
 
 
@@ -108,20 +110,20 @@ def test_a_small_compatibility_is_seen_beside_a_sure_triple() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "sizes", "millions"),
+    ("settings", "info", "millions"),
     [
-        ({}, Sizes(28645, 501, 6), 3.6),  # JF17K
-        ({"num_layers": 1, "fcn_dim": 1000, "validity_weight": 0.3}, Sizes(47765, 193, 9), 5.3),  # WikiPeople
+        ({}, info_of(28645, 501, 6), 3.6),  # JF17K
+        ({"num_layers": 1, "fcn_dim": 1000, "validity_weight": 0.3}, info_of(47765, 193, 9), 5.3),  # WikiPeople
     ],
 )
-def test_models_are_as_large_as_published(settings: dict[str, Any], sizes: Sizes, millions: float) -> None:
-    model = NeuInfer(NeuInferSettings(**settings), sizes)
+def test_models_are_as_large_as_published(settings: dict[str, Any], info: DatasetInfo, millions: float) -> None:
+    model = NeuInfer(NeuInferSettings(**settings), info)
     assert round(sum(parameter.numel() for parameter in model.parameters()) / 1e6, 1) == millions
 
 
 def test_first_weights_are_as_published() -> None:
     torch.manual_seed(0)
-    model = NeuInfer(NeuInferSettings(), Sizes(entities=1000, relations=100, max_arity=3))
+    model = NeuInfer(NeuInferSettings(), info_of(1000, 100, 3))
     for table in (model.entity, model.relation):
         assert table.abs().max() <= 0.1  # 1 / sqrt(100)
         assert table.std().item() == pytest.approx(0.1 / 3**0.5, rel=0.02)
@@ -132,3 +134,58 @@ def test_first_weights_are_as_published() -> None:
         bound = (6 / sum(layer.weight.shape)) ** 0.5
         assert bound * 0.9 < layer.weight.abs().max() <= bound
         assert not layer.bias.any()
+
+
+# Which two entities make the triple
+
+_FACTS = [
+    Fact("x", "r", "a", [("p", "c")]),
+    Fact("x", "r", "a", [("p", "d")]),
+    Fact("y", "r", "a", [("p", "e")]),
+    Fact("y", "r", "a", [("p", "e"), ("q", "c")]),
+    Fact("x", "s", "a"),
+    Fact("x", "s", "b"),
+]
+_VOCABULARY = Vocabulary.of(["a", "b", "c", "d", "e", "x", "y"], ["p", "q", "r", "s"])
+P, Q, R, S = (_VOCABULARY.relation(name) for name in "pqrs")
+A, B, C, D, E, X, Y = (_VOCABULARY.entity(name) for name in "abcdexy")
+
+
+def primary() -> PrimaryPair:
+    """r has 2 subjects and 1 object, s 1 and 2; p has 3 values and q 1."""
+    return PrimaryPair(FactTable.from_facts(_FACTS, _VOCABULARY), 4)
+
+
+def test_distinct_entities_are_counted_by_role() -> None:
+    expected = torch.zeros(12, dtype=torch.int64)
+    expected[[R, 4 + R, S, 4 + S, 8 + P, 8 + Q]] = torch.tensor([2, 1, 1, 2, 3, 1])
+    assert torch.equal(primary().counts, expected)
+
+
+def test_the_two_slots_with_the_most_come_first() -> None:
+    arranged = primary().arranged
+    assert arranged(torch.tensor([[S, X, B]])).tolist() == [[S, B, X]]
+    assert arranged(torch.tensor([[R, X, A, P, C]])).tolist() == [[R, C, X, 8 + R, A]]  # the object of r, as a value
+    assert arranged(torch.tensor([[S, X, B, P, C]])).tolist() == [[S, C, B, 4 + S, X]]  # the subject of s
+
+
+def test_slots_with_equally_many_stay_in_order() -> None:
+    arranged = primary().arranged
+    assert arranged(torch.tensor([[R, X, A, Q, C]])).tolist() == [[R, X, A, Q, C]]
+    assert arranged(torch.tensor([[Q, X, A]])).tolist() == [[Q, X, A]]  # no fact of this relation was seen
+    turned = arranged(torch.tensor([[R, X, A, Q, P, C, E], [R, X, A, P, Q, E, C]]))
+    assert torch.equal(turned[0], turned[1])
+
+
+def test_what_is_asked_for_moves_with_its_slot() -> None:
+    pair = PrimaryPair(facts(), INFO.num_relations)
+    moved = 0
+    for ids in ids_of(facts()):
+        for column in entity_columns(num_qualifiers(ids.shape[1])):
+            marked = ids.clone()
+            marked[:, column] = 99
+            turned = pair.arranged_group(Group(marked, torch.full((len(ids),), column)))
+            assert (turned.answers == 99).all()
+            assert ((turned.ids == 99).sum(1) == 1).all()
+            moved += int((turned.columns != column).sum())
+    assert moved

@@ -1,6 +1,7 @@
 """A small STARE with random weights in double precision, and its plain twin."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,10 @@ from reference.stare import ReferenceStare, StareConfig, graph_of
 from torch import Tensor
 
 from nary.facts import FactTable
-from nary.models.base import Sizes
+from nary.models.base import DatasetInfo
 from nary.models.batch import Batch, Group
 from nary.models.stare.model import Stare, StareSettings
 
-SIZES = Sizes(entities=12, relations=5, max_arity=5)
 SMALL: dict[str, Any] = {
     "hidden_dim": 8,
     "num_heads": 2,
@@ -35,12 +35,13 @@ def facts(seed: int = 0, counts: tuple[int, ...] = (9, 8, 7, 3)) -> FactTable:
     return FactTable.concatenate([table, table.take(np.arange(0, len(table), 5))])
 
 
+INFO = DatasetInfo(num_entities=12, num_relations=5, max_arity=5, facts=facts())
+
+
 def make(table: FactTable | None = None, **settings: Any) -> Stare:
     """A model in training mode whose weights are large enough that every term matters."""
     torch.manual_seed(0)
-    model = Stare(StareSettings(**(SMALL | settings)), SIZES)
-    model.prepare(facts() if table is None else table)
-    model.double()
+    model = Stare(StareSettings(**(SMALL | settings)), replace(INFO, facts=table or INFO.facts)).double()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.copy_(torch.randn_like(parameter) * 0.5)
@@ -63,8 +64,8 @@ def twin_of(model: Stare, table: FactTable) -> ReferenceStare:
     """The reference with the weights of ``model``."""
     own = model.settings
     config = StareConfig(
-        SIZES.entities,
-        SIZES.relations,
+        INFO.num_entities,
+        INFO.num_relations,
         own.hidden_dim,
         own.num_graph_layers,
         own.relation_weight,

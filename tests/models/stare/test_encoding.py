@@ -4,13 +4,10 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from contracts.losses import loss_on
 from models.stare.small import every_group, facts, make
-from training.small import loss_of
 
 from nary.models.stare.model import Stare
-from nary.training.batches import TrainingBatch
-from nary.training.optimizer import Optimizer
-from nary.training.settings import TrainingSettings
 
 
 def counted(model: Stare) -> list[bool]:
@@ -38,7 +35,7 @@ CHANGES: dict[str, Callable[[Stare], object]] = {
     "trained": lambda model: model.train().eval(),
     "loaded": lambda model: model.load_state_dict(make().state_dict()),
     "moved": lambda model: model.double(),
-    "prepared": lambda model: model.prepare(facts(3)),
+    "cleared": lambda model: model.clear_graph(),
 }
 
 
@@ -57,16 +54,15 @@ def test_after_a_change_it_runs_again(change: str) -> None:
 def test_a_training_step_needs_one_run_and_leaves_nothing() -> None:
     model = make(graph_dropout=0.3)
     runs = counted(model)
-    bce = loss_of("bce")
-    optimizer = Optimizer(model, TrainingSettings(), 10)
-    batch = TrainingBatch.from_batch(every_group(facts()))
-    for step in range(3):
-        loss = bce(model, batch)  # asks for entities and for relations
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for _ in range(3):
+        loss = loss_on(model, every_group(facts()), loss="bce")  # asks for entities and for relations
         entities = model.candidates("entity")[0]
         assert (entities == 0).any()  # dropped
         assert torch.equal(entities, model.candidates("entity")[0])
         loss.backward()
-        optimizer.step(step)
+        optimizer.step()
+        optimizer.zero_grad()
         model.post_step()
         assert model._encoded is None
     assert runs == [True] * 3

@@ -10,7 +10,7 @@ from models.stare.test_contract import SMALL
 from runs.small import small_data
 
 from nary.inference.export import export
-from nary.inference.folder import sizes_of
+from nary.models.base import DatasetInfo
 from nary.models.batch import Batch, Group
 from nary.models.stare.model import Stare, StareSettings
 
@@ -19,8 +19,7 @@ from nary.models.stare.model import Stare, StareSettings
 def test_a_program_scores_like_the_model(variant: str, tmp_path: Path) -> None:
     data = small_data()
     torch.manual_seed(0)
-    model = Stare(StareSettings(**SMALL, variant=variant), sizes_of(data))  # type: ignore[arg-type]
-    model.prepare(data.train)
+    model = Stare(StareSettings(**SMALL, variant=variant), DatasetInfo.from_dataset(data))  # type: ignore[arg-type]
     model.eval()
     (group,) = (group for group in asking(data.train, "entity").groups if group.qualifiers == 2)
     relations = Group(group.ids, torch.zeros_like(group.columns))

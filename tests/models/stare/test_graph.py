@@ -5,13 +5,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models.stare.small import SIZES, every_group, facts, make
-from nary.models.stare.direction import Direction
-from nary.models.stare.products import rotated, rotating
-from nary.models.stare.sparse import SparseMatrix
-from reference.stare import edge_weights, rotate
+from models.stare.small import INFO, every_group, facts, make
+from reference.stare import edge_weights
+from reference.stare import rotate as reference_rotate
 
 from nary.facts import FactTable
+from nary.models.stare.graph import Direction, SparseMatrix, rotate, rotation_times
 
 
 @settings(max_examples=30)
@@ -31,9 +30,9 @@ def test_a_sparse_product_is_the_dense_one(seed: int, rows: int, columns: int, e
 def test_rotations_by_hand() -> None:
     x = torch.tensor([[1.0, 2.0, 3.0, -1.0]])  # 1 + 2i, 3 - i
     by = torch.tensor([[0.0, 1.0, 2.0, 1.0]])  # i, 2 + i
-    assert rotated(x, by).tolist() == [[-2.0, 1.0, 7.0, 1.0]]
+    assert rotate(x, by).tolist() == [[-2.0, 1.0, 7.0, 1.0]]
     matrix = torch.randn(4, 3)
-    torch.testing.assert_close(x @ rotating(by[0], matrix), rotated(x, by) @ matrix)
+    torch.testing.assert_close(x @ rotation_times(by[0], matrix), rotate(x, by) @ matrix)
 
 
 MANY_TO_ONE = ([0] * 6, [1, 2, 3, 4, 5, 6])  # receivers, senders
@@ -47,7 +46,7 @@ def test_equal_messages_are_made_once(ends: tuple[list[int], list[int]], message
     direction = Direction(receivers, senders, kinds, (7, 2), "both").double()
     x, said = torch.randn(7, 4, dtype=torch.float64), torch.randn(2, 4, dtype=torch.float64)
     assert direction.sent(x).shape[0] == messages
-    each = rotated(x[senders], said[kinds]) / 6**0.5  # one end has six edges, the other one
+    each = rotate(x[senders], said[kinds]) / 6**0.5  # one end has six edges, the other one
     expected = torch.zeros(7, 4, dtype=torch.float64).index_add(0, receivers, each)
     torch.testing.assert_close(direction(x, said), expected[direction.receivers])
 
@@ -84,14 +83,22 @@ def test_both_degrees_send_messages_from_everybody() -> None:
     for row in rows:
         m = (len(row) - 3) // 2
         pairs = zip(row[3 : 3 + m], row[3 + m :], strict=True)
-        qualifiers = sum((rotate(x[v][halves], relations[a][halves]) for a, v in pairs), torch.zeros(8))
+        qualifiers = sum((reference_rotate(x[v][halves], relations[a][halves]) for a, v in pairs), torch.zeros(8))
         weight = layer.qualifier_weight[halves][:, halves]
         said = 0.6 * relations[row[0]][halves] + 0.4 * (qualifiers.double() @ weight)
         share = (subjects.count(row[1]) * objects.count(row[2])) ** -0.5
-        expected[row[1], halves] += share * rotate(x[row[2]][halves], said)
+        expected[row[1], halves] += share * reference_rotate(x[row[2]][halves], said)
     (receivers, found), _ = graph.messages(x, relations, layer.qualifier_weight)
     assert receivers.tolist() == sorted(set(subjects))
     torch.testing.assert_close(found, expected[receivers])
+
+
+def test_facts_with_the_same_relation_and_qualifiers_share_a_composition() -> None:
+    table = facts()
+    model = make(table)
+    assert model.encoder is not None
+    said = {(block.qualifiers, *row) for block in table.blocks for row in np.delete(block.ids, [1, 2], axis=1).tolist()}
+    assert model.encoder.graph.num_compositions == len(said) < model.encoder.graph.num_edges == len(table)
 
 
 @pytest.mark.parametrize("counts", [(5,), (0, 5)], ids=["triples only", "qualifiers only"])
@@ -108,4 +115,4 @@ def test_a_graph_in_which_nobody_sends() -> None:
     heads = np.array([[0, 0, 1], [1, 2, 3]], np.int32)
     table = FactTable.from_columns(heads, np.zeros(2, np.int64), np.zeros((0, 2), np.int32))
     model = make(table)
-    assert model.score(every_group(table), "entity").shape == (6, SIZES.entities)
+    assert model.score(every_group(table), "entity").shape == (6, INFO.num_entities)

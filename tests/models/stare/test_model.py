@@ -2,21 +2,20 @@
 
 import pytest
 import torch
+from contracts.info import info_of
+from contracts.losses import loss_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models.stare.small import SIZES, every_group, facts, group_of, make, renamed, twin_of
+from models.stare.small import INFO, every_group, facts, group_of, make, renamed, twin_of
 from reference.stare import ReferenceStare, multi_hot, questions_of
 from torch import Tensor, nn
-from training.small import loss_of
 
 from nary.errors import SettingError
 from nary.facts import Role
 from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, SUBJECT
-from nary.models.base import Sizes
 from nary.models.batch import Batch, Group
 from nary.models.stare.model import Stare, StareSettings
-from nary.training.batches import TrainingBatch
-from nary.training.runtime import precision
+from nary.training.loop import precision
 
 
 def subjects_and_objects(seed: int) -> list[Group]:
@@ -45,10 +44,9 @@ def test_loss_and_gradients_are_those_of_the_reference(seed: int, smoothing: flo
     twin = twin_of(model, facts(seed))
     batch = Batch(groups)
     rows = torch.arange(len(batch)).repeat_interleave(2)
-    answers = torch.stack([batch.answers, (batch.answers + 5) % SIZES.entities], 1).flatten()
-    training_batch = TrainingBatch(batch, rows, answers, torch.ones(len(rows)))
-    loss = loss_of("bce", entity_label_smoothing=smoothing)(model, training_batch)
-    labels = multi_hot(rows, answers, (len(batch), SIZES.entities), smoothing)
+    answers = torch.stack([batch.answers, (batch.answers + 5) % INFO.num_entities], 1).flatten()
+    loss = loss_on(model, batch, (rows, answers), loss="bce", entity_smoothing=smoothing)
+    labels = multi_hot(rows, answers, (len(batch), INFO.num_entities), smoothing)
     expected = nn.functional.binary_cross_entropy_with_logits(plain_scores(twin, groups), labels.double())
     torch.testing.assert_close(loss.double(), expected, rtol=1e-6, atol=1e-6)
     loss.backward(), expected.backward()
@@ -77,7 +75,7 @@ def test_other_questions_are_answered_from_the_token_of_what_they_ask_for(qualif
         for layer in twin.layers:
             x = layer(x)
         relation_asked = of_relation[columns.index(column)]
-        candidates = relations[: SIZES.relations] if relation_asked else entities[: SIZES.entities]
+        candidates = relations[: INFO.num_relations] if relation_asked else entities[: INFO.num_entities]
         expected = twin.output(x[:, columns.index(column)]) @ candidates.T
         one = Batch([Group(ids[None], torch.tensor([column]))])
         found = model.score(one, "relation" if relation_asked else "entity")
@@ -118,7 +116,7 @@ def test_hidden_elements_are_not_looked_at() -> None:
         hidden = torch.zeros_like(group.ids, dtype=torch.bool)
         hidden[:, column] = True
         other = group.ids.clone()
-        other[:, column] = (other[:, column] + 1) % SIZES.relations
+        other[:, column] = (other[:, column] + 1) % INFO.num_relations
         one, two = (model.encode(Batch([Group(ids, group.columns, hidden)])) for ids in (group.ids, other))
         assert torch.equal(one, two)
         seen = group.columns != column
@@ -135,7 +133,7 @@ def test_more_qualifiers_than_ever_seen() -> None:
 def test_entities_without_facts_are_still_told_apart() -> None:
     table = facts(counts=(3,))
     model = make(table).eval()
-    alone = sorted(set(range(SIZES.entities)) - {int(e) for block in table.blocks for e in block.entities.ravel()})
+    alone = sorted(set(range(INFO.num_entities)) - {int(e) for block in table.blocks for e in block.entities.ravel()})
     vectors = model.candidates("entity")[0][alone]
     assert len(alone) > 1
     assert len(vectors.unique(dim=0)) == len(alone)
@@ -149,10 +147,10 @@ def test_what_it_predicts(predicts: str) -> None:
 
 
 def test_as_many_parameters_as_published() -> None:
-    sizes = Sizes(entities=28645, relations=501, max_arity=6)
+    info = info_of(28645, 501, 6, facts())
     with torch.device("meta"):
         counts = {
-            variant: sum(p.numel() for p in Stare(StareSettings(variant=variant), sizes).parameters())
+            variant: sum(p.numel() for p in Stare(StareSettings(variant=variant), info).parameters())
             for variant in ("graph", "transformer")
         }
     assert {variant: round(count / 1e6, 1) for variant, count in counts.items()} == {"graph": 7.1, "transformer": 6.7}
@@ -167,7 +165,7 @@ def test_a_width_that_cannot_be_divided_is_refused(changed: dict[str, int], mess
 
 
 def test_relations_start_as_rotations_there_and_back() -> None:
-    model = Stare(StareSettings(), SIZES)
+    model = Stare(StareSettings(), INFO)
     there, back = (torch.view_as_complex(part.view(5, -1, 2)) for part in model.relation_embedding[:10].split(5))
     torch.testing.assert_close(there * back, torch.ones_like(there))
     assert not model.relation_embedding[10].any()
@@ -177,7 +175,7 @@ def test_relations_start_as_rotations_there_and_back() -> None:
 def test_positions_start_as_large_as_they_are_told() -> None:
     torch.manual_seed(0)
     for start in (1.0, 0.05):
-        decoder = Stare(StareSettings(position_init_std=start), SIZES).decoder
+        decoder = Stare(StareSettings(position_init_std=start), INFO).decoder
         assert decoder.positions.std().item() == pytest.approx(start, rel=0.1)
 
 
@@ -187,11 +185,10 @@ def test_bfloat16_stays_close_to_float32(variant: str) -> None:
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(0.3)
-    batch = TrainingBatch.from_batch(every_group(facts()))
-    loss = loss_of("bce", entity_label_smoothing=0.1)
-    exact = loss(model, batch)
+    batch = every_group(facts())
+    exact = loss_on(model, batch, loss="bce", entity_smoothing=0.1)
     with precision("bf16", torch.device("cpu")):
-        rounded = loss(model, batch)
+        rounded = loss_on(model, batch, loss="bce", entity_smoothing=0.1)
     assert float((rounded - exact).detach().abs()) < 0.01 * float(exact.detach())
     rounded.backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())

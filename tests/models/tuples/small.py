@@ -1,5 +1,6 @@
 """Small models of tuples with random weights, and facts for them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,12 +8,11 @@ import torch
 from torch import Tensor
 
 from nary.facts import FactTable
-from nary.models.base import Sizes
+from nary.models.base import DatasetInfo
 from nary.models.batch import Batch, Group
-from nary.models.registry import find
+from nary.models.registry import MODELS as REGISTRY
 from nary.models.tuples.base import TupleModel
 
-SIZES = Sizes(entities=9, relations=6, max_arity=5)
 SETTINGS: dict[str, dict[str, Any]] = {
     "n-cp": {"embedding_dim": 4},
     "n-tucker": {"embedding_dim": 2},
@@ -44,14 +44,21 @@ def facts(arities: tuple[int, ...] = (2, 3, 4, 5), count: int = 4, seed: int = 0
     return FactTable.from_columns(heads.astype(np.int32), counts, pairs.astype(np.int32))
 
 
-def make(name: str, table: FactTable | None = None, sizes: Sizes = SIZES, **settings: Any) -> TupleModel:
-    """A model in double precision whose weights, and whatever norms remember, are random."""
+INFO = DatasetInfo(num_entities=9, num_relations=6, max_arity=5, facts=facts())
+
+
+def build(name: str, info: DatasetInfo, **settings: Any) -> TupleModel:
+    """A model with the first weights it has after ``torch.manual_seed(0)``."""
     torch.manual_seed(0)
-    entry = find(name)
-    model = entry.make(entry.settings(**(SETTINGS[name] | settings)), sizes)
+    model_class = REGISTRY.get(name)
+    model = model_class(model_class.settings_class(**settings), info)
     assert isinstance(model, TupleModel)
-    model.prepare(table or facts())
-    model.double()
+    return model
+
+
+def make(name: str, table: FactTable | None = None, info: DatasetInfo = INFO, **settings: Any) -> TupleModel:
+    """A model in double precision whose weights, and whatever norms remember, are random."""
+    model = build(name, replace(info, facts=table or info.facts), **(SETTINGS[name] | settings)).double()
     with torch.no_grad():
         for tensor in (*model.parameters(), *model.buffers()):
             if tensor.is_floating_point():

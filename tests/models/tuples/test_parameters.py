@@ -1,24 +1,23 @@
 """How many parameters the models have, and how these start and are kept."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from models.tuples.small import facts, groups, make
+from contracts.info import info_of
+from models.tuples.small import INFO, build, facts, groups, make
 from models.tuples.test_schemas import table_of
 
-from nary.models.base import Sizes
 from nary.models.batch import Batch, Group
-from nary.models.registry import find
 from nary.models.tuples.base import TupleModel
 from nary.models.tuples.m_transh import MTransH
 
 
-def count(name: str, sizes: Sizes, schemas: list[list[int]], **settings: Any) -> int:
-    entry = find(name)
-    model = entry.make(entry.settings(**settings), sizes)
-    model.prepare(table_of(*schemas))
+def count(name: str, sizes: tuple[int, int, int], schemas: list[list[int]], **settings: Any) -> int:
+    with torch.device("meta"):
+        model = build(name, info_of(*sizes, table_of(*schemas)), **settings)
     return sum(parameter.numel() for parameter in model.parameters())
 
 
@@ -26,10 +25,10 @@ def one_arity(relations: int, arity: int) -> list[list[int]]:
     return [[relation] * (arity - 1) for relation in range(relations)]
 
 
-JF17K_3 = Sizes(11541, 104, 3), one_arity(104, 3)
-JF17K_4 = Sizes(6536, 23, 4), one_arity(23, 4)
-JF17K = Sizes(28645, 322, 6), [[relation] * (1 + relation % 5) for relation in range(322)]
-JF17K_OF_HYPE = Sizes(29177, 327, 6), [[relation] * (1 + relation % 5) for relation in range(327)]
+JF17K_3 = (11541, 104, 3), one_arity(104, 3)
+JF17K_4 = (6536, 23, 4), one_arity(23, 4)
+JF17K = (28645, 322, 6), [[relation] * (1 + relation % 5) for relation in range(322)]
+JF17K_OF_HYPE = (29177, 327, 6), [[relation] * (1 + relation % 5) for relation in range(327)]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +44,7 @@ JF17K_OF_HYPE = Sizes(29177, 327, 6), [[relation] * (1 + relation % 5) for relat
     ],
 )
 def test_models_are_as_large_as_published(
-    name: str, data: tuple[Sizes, list[list[int]]], settings: dict[str, Any], millions: float
+    name: str, data: tuple[tuple[int, int, int], list[list[int]]], settings: dict[str, Any], millions: float
 ) -> None:
     assert round(count(name, *data, **settings) / 1e6, 1) == millions
 
@@ -55,28 +54,18 @@ def test_n_cp_has_a_table_for_each_slot() -> None:
 
 
 def started(name: str, **settings: Any) -> TupleModel:
-    entry = find(name)
-    torch.manual_seed(0)
-    model = entry.make(entry.settings(**settings), Sizes(4000, 50, 4))
-    assert isinstance(model, TupleModel)
-    model.prepare(table_of(*([relation, *range(relation % 3)] for relation in range(50))))
-    return model
+    schemas = ([relation, *range(relation % 3)] for relation in range(50))
+    return build(name, info_of(4000, 50, 4, table_of(*schemas)), **settings)
 
 
 def test_first_values_follow_from_the_seed_alone() -> None:
-    entry = find("m-distmult")
-    made = []
-    for disturbed in (False, True):
-        torch.manual_seed(5)
-        model = entry.make(entry.settings(), Sizes(20, 6, 5))
-        if disturbed:
-            torch.randn(7)
-        before = torch.get_rng_state()
-        model.prepare(facts())
-        assert torch.equal(torch.get_rng_state(), before)
-        made.append(model.state_dict())
-    assert all(torch.equal(made[0][key], made[1][key]) for key in made[0])
-    assert not torch.equal(made[0]["relation"][0], made[0]["entity"][0])
+    """Those of entities do not depend on which schemas there are."""
+    first, again = build("m-distmult", INFO), build("m-distmult", INFO)
+    for name, parameter in first.named_parameters():
+        assert torch.equal(again.state_dict()[name], parameter)
+    other = build("m-distmult", replace(INFO, facts=facts((3,))))
+    assert torch.equal(other.entity, first.entity)
+    assert not torch.equal(first.state_dict()["relation"][0], first.entity[0])
 
 
 @pytest.mark.parametrize(
@@ -129,7 +118,7 @@ def test_normals_biases_and_weights_of_m_transh_are_brought_back_to_unit_length(
 
 
 def test_the_penalties_of_m_transh_by_hand() -> None:
-    model = make("m-transh", table_of([0], [1], [2]), Sizes(9, 6, 3), embedding_dim=2)
+    model = make("m-transh", table_of([0], [1], [2]), info_of(9, 6, 3), embedding_dim=2)
     assert isinstance(model, MTransH)
     with torch.no_grad():
         own = model.schemas.keys[:, 0]

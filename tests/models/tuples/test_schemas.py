@@ -5,7 +5,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from models.tuples.small import DISTANCES, SETTINGS, SIZES, facts, groups, make, scores
+from models.tuples.small import DISTANCES, INFO, SETTINGS, facts, groups, make, scores
 
 from nary.facts import FactTable
 from nary.models.batch import Batch, Group
@@ -29,15 +29,13 @@ def rows(schemas: Schemas, asked: list[int]) -> list[float]:
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=4), min_size=1, max_size=30))
 def test_every_schema_is_found_again(found: list[list[int]]) -> None:
     asked = {(own[0], *sorted(own[1:])) for own in found}
-    schemas = Schemas(max_arity=5)
-    schemas.count(table_of(*map(list, asked)))
+    schemas = Schemas(table_of(*map(list, asked)), max_arity=5)
     assert len(schemas) == len(asked)
     assert {rows(schemas, list(own))[0] for own in asked} == {2.0**number for number in range(len(asked))}
 
 
 def test_an_unknown_schema_is_the_mean_of_those_that_are_like_it() -> None:
-    schemas = Schemas(max_arity=5)
-    schemas.count(table_of([1], [1, 2], [1, 3], [4, 2], [4, 3], [1, 2, 2]))
+    schemas = Schemas(table_of([1], [1, 2], [1, 3], [4, 2], [4, 3], [1, 2, 2]), max_arity=5)
     mean = (rows(schemas, [1, 2])[0] + rows(schemas, [1, 3])[0]) / 2
     assert rows(schemas, [1, 5]) == [mean, mean]
     mean = (rows(schemas, [4, 2])[0] + rows(schemas, [4, 3])[0]) / 2
@@ -62,7 +60,7 @@ def test_facts_of_unknown_arity_tell_nothing(name: str) -> None:
         assert own.isfinite().all()
         assert bool(own.any()) == (arity in (2, 4))
     beyond = Group(torch.zeros(2, 17, dtype=torch.int64), torch.tensor([1, 16]))
-    assert scores(model, beyond).shape == (2, SIZES.entities)
+    assert scores(model, beyond).shape == (2, INFO.num_entities)
     assert not scores(model, beyond).any()
     assert not model.fact_scores(beyond.ids).any()
 

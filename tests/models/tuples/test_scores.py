@@ -3,10 +3,10 @@
 import pytest
 import torch
 from models.tuples.naive import naive_score
-from models.tuples.small import DISTANCES, MODELS, SETTINGS, SIZES, facts, groups, make, scores
-from nary.models.tuples.tuples import Tuples
+from models.tuples.small import DISTANCES, INFO, MODELS, SETTINGS, facts, groups, make, scores
 
 from nary.models.batch import Batch, Group
+from nary.models.tuples.schemas import Tuples
 
 
 @pytest.mark.parametrize("arity", [2, 3, 4, 5])
@@ -22,7 +22,7 @@ def test_every_candidate_in_every_slot_scores_as_the_formula_says(name: str, ari
         relations, entities = own.schemas[row].tolist(), own.entities[row].tolist()
         expected = [
             naive_score(model, relations, [*entities[:slot], candidate, *entities[slot + 1 :]], slot)
-            for candidate in range(SIZES.entities)
+            for candidate in range(INFO.num_entities)
         ]
         torch.testing.assert_close(found[row], torch.tensor(expected, dtype=torch.float64), rtol=1e-9, atol=1e-9)
 
@@ -87,7 +87,7 @@ def test_distances_are_made_without_a_vector_for_each_candidate() -> None:
 
 def test_hype_does_not_read_every_other_coordinate() -> None:
     model = make("hype")
-    assert model.candidates("entity")[0].shape == (SIZES.entities, 4)
+    assert model.candidates("entity")[0].shape == (INFO.num_entities, 4)
     before = scores(model, *groups(facts()))
     with torch.no_grad():
         model.entity[:, 1::2] += 1
@@ -98,6 +98,5 @@ def test_m_distmult_does_not_see_the_order_of_slots() -> None:
     (group,) = groups(facts((2,)))
     turned = Group(group.ids[:, [0, 2, 1]], 3 - group.columns)
     for name, same in (("m-distmult", True), ("hsimple", False), ("m-cp", False), ("hype", False), ("ram", False)):
-        model = make(name)
-        model.prepare(facts((2,)))
+        model = make(name, facts((2,)))
         assert torch.allclose(scores(model, group), scores(model, turned), rtol=1e-12, atol=1e-12) == same, name
