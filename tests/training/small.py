@@ -3,20 +3,19 @@
 from collections.abc import Callable
 from typing import Any
 
-from nary.facts import FactTable
-from nary.models.base import Sizes
+from contracts.info import info_of
+
+from nary.models.base import DatasetInfo
 from nary.training.callbacks import Callback, StepReport
 from nary.training.losses import Loss
 from nary.training.settings import LOSSES
 from nary.training.trainer import Trainer
 
-SIZES = Sizes(1, 1, 2)
 
-
-def loss_of(name: str = "cross_entropy", table: FactTable | None = None, sizes: Sizes = SIZES, **settings: Any) -> Loss:
-    """A loss with these settings; facts and sizes are only for losses that sample."""
+def loss_of(name: str = "cross_entropy", info: DatasetInfo | None = None, **settings: Any) -> Loss:
+    """A loss with these settings; information on facts is only for losses that sample."""
     loss = LOSSES.get(name)
-    return loss(loss.settings_class(**settings), table or FactTable([]), sizes)
+    return loss(loss.settings_class(**settings), info or info_of(1, 1, 2))
 
 
 class OnStep(Callback):

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from contracts.info import info_of
 from runs.small import dataset_of, small_data, small_recipe, small_run
 from torch import Tensor
 from training.small import loss_of
@@ -14,12 +15,11 @@ from nary.config import validate_settings
 from nary.data.dataset import Dataset
 from nary.errors import SettingError
 from nary.facts import Fact, FactTable
-from nary.inference.folder import sizes_of
-from nary.models.base import Kind, Model, Sizes
+from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch, Group
 from nary.models.gran import Gran, GranSettings
 from nary.models.hy_transformer import HyTransformer, HyTransformerSettings
-from nary.models.registry import find
+from nary.models.registry import MODELS
 from nary.training.batches import TrainingBatch, TrainingBatches
 from nary.training.kernels import Targets
 from nary.training.losses import CandidateLoss, CrossEntropyLoss, CrossEntropySettings, LossSettings, register_loss
@@ -87,11 +87,11 @@ def test_a_batch_may_ask_for_one_kind_only(column: int) -> None:
 
 def test_an_untrained_gran_is_near_the_loss_of_guessing() -> None:
     data = small_data()
-    sizes = sizes_of(data)
+    sizes = DatasetInfo.from_dataset(data)
     torch.manual_seed(0)
     model = Gran(GranSettings(num_layers=1, num_heads=2, hidden_dim=16, ffn_dim=16, dropout=0.0), sizes)
     batch = whole_epoch(data.train).batch
-    guessing = torch.where(batch.asks_entity, math.log(sizes.entities), math.log(sizes.relations)).mean()
+    guessing = torch.where(batch.asks_entity, math.log(sizes.num_entities), math.log(sizes.num_relations)).mean()
     assert loss_of()(model, TrainingBatch.from_batch(batch)).item() == pytest.approx(guessing.item(), abs=0.05)
 
 
@@ -141,7 +141,7 @@ def test_the_loss_is_that_of_the_others_and_the_weight_times_that_of_the_values(
     data = small_data()
     torch.manual_seed(0)
     model = HyTransformer(
-        HyTransformerSettings(num_layers=1, num_heads=2, hidden_dim=8, ffn_dim=8), sizes_of(data)
+        HyTransformerSettings(num_layers=1, num_heads=2, hidden_dim=8, ffn_dim=8), DatasetInfo.from_dataset(data)
     ).eval()
     batch = whole_epoch(data.train)
     losses = {
@@ -168,7 +168,7 @@ class Told(Model):
     def __init__(self, weights: list[float]) -> None:
         super().__init__()
         self.weights = torch.nn.Parameter(torch.tensor(weights))
-        self.sizes = Sizes(len(weights), 1, 2)
+        self.info = info_of(len(weights), 1, 2)
         self.asked: list[Tensor] = []
 
     def fact_scores(self, ids: Tensor) -> Tensor:
@@ -184,7 +184,7 @@ def masked(*columns: int) -> TrainingBatch:
 
 def test_sampled_cross_entropy_is_over_all_negatives_of_a_fact() -> None:
     model = Told([0.7] * 4)  # whatever is drawn, every fact scores 1.4
-    loss = loss_of("sampled_cross_entropy", sizes=model.sizes, num_negatives=10)(model, masked(1, 2))
+    loss = loss_of("sampled_cross_entropy", info=model.info, num_negatives=10)(model, masked(1, 2))
     assert loss.item() == pytest.approx(math.log(1 + 2 * 10))  # one fact against 20 negatives
 
 
@@ -192,7 +192,7 @@ def test_sampled_cross_entropy_is_over_all_negatives_of_a_fact() -> None:
 def test_sampled_cross_entropy_is_stable(shift: float) -> None:
     model = Told([0.0, 0.0, shift])  # the object of the fact scores far above, or below, the other entities
     torch.manual_seed(0)
-    loss = loss_of("sampled_cross_entropy", sizes=model.sizes, num_negatives=10)(model, masked(2))
+    loss = loss_of("sampled_cross_entropy", info=model.info, num_negatives=10)(model, masked(2))
     scores = model.weights[model.asked[0][:, 2]] + model.weights[1]
     assert loss.item() == pytest.approx((scores.logsumexp(0) - scores[0]).item(), rel=1e-5, abs=1e-5)
     loss.backward()  # type: ignore[no-untyped-call]
@@ -203,7 +203,7 @@ def test_sampled_cross_entropy_is_stable(shift: float) -> None:
 def test_margin_by_hand() -> None:
     model = Told([2.0, 0.0, 1.8])
     torch.manual_seed(0)
-    loss = loss_of("margin", sizes=model.sizes, margin=0.5, num_negatives=30)(model, masked(2))
+    loss = loss_of("margin", info=model.info, margin=0.5, num_negatives=30)(model, masked(2))
     drawn = model.asked[0][1:, 2].tolist()
     each = {0: 0.5 + 2.0 - 1.8, 1: 0.0, 2: 0.5}
     assert loss.item() == pytest.approx(sum(each[name] for name in drawn), rel=1e-5)
@@ -213,12 +213,12 @@ def test_margin_by_hand() -> None:
 @pytest.mark.parametrize("name", ["nalp", "hinge", "neuinfer"])
 def test_models_of_whole_facts_learn_from_masked_entities_and_relations(name: str) -> None:
     torch.manual_seed(0)
-    entry = find(name)
-    model = entry.make(entry.settings(embedding_dim=8), Sizes(20, 7, 3))
+    model_class = MODELS.get(name)
+    model = model_class(model_class.settings_class(embedding_dim=8), info_of(20, 7, 3, table))
     facts = torch.tensor([[1, 2, 3, 4, 5], [2, 3, 4, 5, 6]]).repeat_interleave(5, 0)  # every element masked once
     batch = TrainingBatch.from_batch(Batch([Group(facts, torch.arange(5).repeat(2))]))
     optimizer = torch.optim.Adam(model.parameters(), 0.01)
-    sampled = loss_of("sampled_cross_entropy", sizes=model.sizes, num_negatives=10)
+    sampled = loss_of("sampled_cross_entropy", info=model.info, num_negatives=10)
     losses = []
     for _ in range(60):
         optimizer.zero_grad()
@@ -237,7 +237,7 @@ class Knowing(Model):
     """Scores a fact 3 if it is the one it knows, and -1 otherwise."""
 
     name = "knowing"
-    sizes = Sizes(4, 1, 2)
+    sizes = info_of(4, 1, 2)
 
     def fact_scores(self, ids: Tensor) -> Tensor:
         return torch.where((ids == torch.tensor([0, 0, 1])).all(1), 3.0, -1.0)
@@ -247,7 +247,7 @@ def test_corruption_bce_by_hand() -> None:
     data = dataset_of(train=[Fact("a", "r", "b"), Fact("c", "r", "d")])
     ids = torch.from_numpy(data.train.blocks[0].ids.astype(np.int64))
     batch = TrainingBatch.from_batch(Batch([Group(ids, torch.zeros(2, dtype=torch.int64))]))
-    loss = loss_of("corruption_bce", data.train, sizes_of(data), num_negatives=4, value_fraction=1.0)
+    loss = loss_of("corruption_bce", DatasetInfo.from_dataset(data), num_negatives=4, value_fraction=1.0)
     known, unknown, wrong = (math.log1p(math.exp(x)) for x in (-3, 1, -1))
     assert loss(Knowing(), batch).item() == pytest.approx((known + unknown + 8 * wrong) / 10, rel=1e-5)
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from contracts.info import info_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from runs.small import dataset_of, small_data
@@ -14,8 +15,7 @@ from torch import Tensor
 from nary.data.dataset import Dataset
 from nary.errors import SettingError
 from nary.facts import Fact, FactTable
-from nary.inference.folder import sizes_of
-from nary.models.base import Sizes
+from nary.models.base import DatasetInfo
 from nary.models.batch import Group
 from nary.recipe import choose_recipe
 from nary.training.sampling import CorruptionSampler, NegativePool, NegativeSampler, SlotPools, draw_from_slots
@@ -27,7 +27,7 @@ Row = tuple[int, ...]
 def corruptions(
     data: Dataset, num_negatives: int = 10, value_fraction: float | None = None, pool: NegativePool = "slot"
 ) -> CorruptionSampler:
-    return CorruptionSampler(num_negatives, value_fraction, pool, data.train, sizes_of(data), CPU)
+    return CorruptionSampler(num_negatives, value_fraction, pool, DatasetInfo.from_dataset(data), CPU)
 
 
 def ids_of(table: FactTable) -> list[Tensor]:
@@ -175,7 +175,7 @@ def test_near_entities_were_seen_in_the_role_and_make_no_fact(seed: int) -> None
     known = [as_set(row) for row in facts]
     seen = {(f"{role} of {row[0]}", row[place]) for row in facts for place, role in ((1, "subject"), (2, "object"))}
     seen |= {(f"value of {attribute}", value) for _, pairs in known for attribute, value in pairs}
-    pools = SlotPools(data.train, sizes_of(data), CPU)
+    pools = SlotPools(DatasetInfo.from_dataset(data), CPU)
     torch.manual_seed(seed)
     for ids in ids_of(data.train):
         m = (ids.shape[1] - 3) // 2
@@ -199,14 +199,14 @@ def test_slot_negatives_are_for_random_candidates() -> None:
 FACT = [0, 1, 2]  # relation 0, subject 1, object 2
 
 
-def negatives_of(sizes: Sizes, count: int, *columns: int) -> Tensor:
+def negatives_of(info: DatasetInfo, count: int, *columns: int) -> Tensor:
     """The fact with each of ``columns`` masked, and its negatives [n, 1 + count, 3]."""
     group = Group(torch.tensor([FACT] * len(columns)), torch.tensor(columns))
-    return NegativeSampler(count, 0.0, FactTable([]), sizes)(group)
+    return NegativeSampler(count, 0.0, info)(group)
 
 
 def test_negatives_replace_the_masked_element_alone() -> None:
-    by_subject, by_object = negatives_of(Sizes(50, 1, 2), 20, 1, 2)
+    by_subject, by_object = negatives_of(info_of(50, 1, 2), 20, 1, 2)
     assert by_subject[0].tolist() == by_object[0].tolist() == FACT
     assert by_subject[:, [0, 2]].tolist() == [[0, 2]] * 21
     assert by_object[:, [0, 1]].tolist() == [[0, 1]] * 21
@@ -215,7 +215,7 @@ def test_negatives_replace_the_masked_element_alone() -> None:
 
 
 def test_a_masked_relation_is_replaced_by_relations() -> None:
-    by_relation, by_subject = negatives_of(Sizes(50, 7, 2), 60, 0, 1)
+    by_relation, by_subject = negatives_of(info_of(50, 7, 2), 60, 0, 1)
     assert set(by_relation[:, 0].tolist()) == set(range(7))
     assert by_relation[:, 1:].tolist() == [FACT[1:]] * 61
     assert by_subject[:, 0].tolist() == [0] * 61
@@ -229,7 +229,7 @@ def test_the_share_of_slot_negatives() -> None:
     names = data.vocabulary
     subject, near, asked_about = (names.entities.index(name) for name in ("s0", "s2", "o"))
     ids = torch.tensor([[names.relations.index("r"), subject, asked_about]] * 30)
-    sampler = NegativeSampler(40, 0.6, data.train, sizes_of(data), CPU)
+    sampler = NegativeSampler(40, 0.6, DatasetInfo.from_dataset(data), CPU)
     torch.manual_seed(0)
     drawn = sampler(Group(ids, torch.ones(30, dtype=torch.int64)))[:, 1:, 1]
     assert (drawn == near).double().mean().item() == pytest.approx(0.6 / 3, abs=0.04)

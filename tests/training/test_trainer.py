@@ -10,9 +10,8 @@ from runs.small import small_data
 from torch import Tensor, nn
 from training.small import OnStep, loss_of
 
-from nary.inference.folder import sizes_of
 from nary.models.alternation import Alternation, Phase
-from nary.models.base import Kind, Model
+from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch
 from nary.models.gran import Gran, GranSettings
 from nary.training.batches import TrainingBatches
@@ -105,7 +104,7 @@ def trained(
         {"epochs": 3, "batch_size": 32, "learning_rate": 0.01, "precision": "fp32", **changed}
     )
     torch.manual_seed(0)
-    model = Gran(GranSettings(num_layers=1, num_heads=2, hidden_dim=16, ffn_dim=16), sizes_of(data))
+    model = Gran(GranSettings(num_layers=1, num_heads=2, hidden_dim=16, ffn_dim=16), DatasetInfo.from_dataset(data))
     batches = TrainingBatches(data.train, settings)
     trainer = Trainer(model, batches, loss_of(), settings, checkpoints, validate=validate, callbacks=callbacks)
     trainer.fit()
