@@ -15,7 +15,7 @@ from nary.data.synthetic import generate
 from nary.data.transforms.splits import split_dataset
 from nary.facts import Fact
 from nary.recipe import Recipe
-from nary.runs import TrainedModel, TrainingResult, prepare_dataset, train_recipe
+from nary.runs import RunFolder, TrainedModel, TrainingResult, prepare_dataset, train_recipe
 from nary.training.callbacks import Callback
 
 SMALL: dict[str, Any] = {
@@ -47,6 +47,11 @@ def small_recipe(dataset: Dataset, model: str = "gran", **changed: Any) -> Recip
 def train_in(folder: Path | None, dataset: Dataset, recipe: Recipe, *callbacks: Callback) -> TrainingResult:
     """Train ``recipe`` in a new run folder, or in memory."""
     return train_recipe(prepare_dataset(dataset, recipe), recipe, folder, callbacks)
+
+
+def start_in(folder: Path, dataset: Dataset, recipe: Recipe) -> RunFolder:
+    """A run folder in which nothing has been trained yet; ``resume`` trains it."""
+    return RunFolder.create(folder, prepare_dataset(dataset, recipe), recipe)
 
 
 def small_run(folder: Path, model: str = "gran", dataset: Dataset | None = None, **changed: Any) -> TrainedModel:

@@ -9,7 +9,18 @@ from pathlib import Path
 
 import orjson
 import pytest
-from runs.small import finish, options, small_data, small_recipe, small_run, start, stop, train_in, wait_until, weights
+from runs.small import (
+    finish,
+    options,
+    small_data,
+    small_recipe,
+    small_run,
+    start,
+    start_in,
+    stop,
+    wait_until,
+    weights,
+)
 
 from nary.data.io.writer import write
 from nary.errors import NaryError
@@ -136,7 +147,7 @@ def test_when_all_checkpoints_are_damaged_it_says_so(two_checkpoints: Path) -> N
 def test_a_checkpoint_of_another_run_is_refused(two_checkpoints: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     data = small_data()
-    train_in(other, data, small_recipe(data, model__hidden_dim=8))
+    start_in(other, data, small_recipe(data, model__hidden_dim=8))
     (two_checkpoints / "checkpoints").rename(other / "checkpoints")
     with pytest.raises(CheckpointError, match="not a checkpoint of this run"):
         resume(other)

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 import torch
-from runs.small import dataset_of, small_data, small_recipe, small_run, train_in, weights
+from runs.small import dataset_of, small_data, small_recipe, small_run, start_in, train_in, weights
 from safetensors.torch import load_file
 from training.small import OnStep
 
@@ -18,8 +18,9 @@ from nary.data.synthetic import generate
 from nary.errors import NaryError, OutputError, SettingError
 from nary.facts import Fact
 from nary.runs import load_model, resume
+from nary.training.callbacks import Callback, StepReport
 from nary.training.checkpoint import Checkpoints
-from nary.training.trainer import TrainingError
+from nary.training.trainer import Trainer, TrainingError
 
 _OFTEN = {"training__checkpoint_minutes": 1e-9}
 
@@ -38,7 +39,7 @@ def test_a_full_disk_is_an_error_that_leaves_the_last_checkpoint(
     data = small_data()
     whole, folder = tmp_path / "whole", tmp_path / "run"
     small_run(whole, dataset=data)
-    run = train_in(folder, data, small_recipe(data, **_OFTEN))
+    start_in(folder, data, small_recipe(data, **_OFTEN))
     replace = os.replace
 
     def full(source: Path, target: Path) -> None:
@@ -49,7 +50,7 @@ def test_a_full_disk_is_an_error_that_leaves_the_last_checkpoint(
     with monkeypatch.context() as patched:
         patched.setattr(os, "replace", full)
         with pytest.raises(OutputError, match="No space left on device") as caught:
-            train_run(run)
+            resume(folder)
     assert caught.value.exit_code == 2
     assert newest(folder).stem == "step-000000004"
     assert not list((folder / "checkpoints").glob(".tmp-*"))
@@ -59,25 +60,25 @@ def test_a_full_disk_is_an_error_that_leaves_the_last_checkpoint(
 
 def test_a_checkpoint_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     data = small_data()
-    run = train_in(tmp_path / "run", data, small_recipe(data))
+    start_in(tmp_path / "run", data, small_recipe(data))
     (tmp_path / "run" / "checkpoints").write_text("in the way")
     with pytest.raises(OutputError, match="checkpoints"):
-        train_run(run)
+        resume(tmp_path / "run")
 
 
 def test_a_log_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     data = small_data()
-    run = train_in(tmp_path / "run", data, small_recipe(data))
+    start_in(tmp_path / "run", data, small_recipe(data))
     (tmp_path / "run" / "log.txt").mkdir()
     with pytest.raises(OutputError, match=r"log\.txt"):
-        train_run(run)
+        resume(tmp_path / "run")
 
 
 def test_a_diverging_run_stops_and_keeps_its_last_good_checkpoint(tmp_path: Path) -> None:
     data = small_data()
-    run = train_in(tmp_path / "run", data, small_recipe(data, training__learning_rate=1e30, **_OFTEN))
+    start_in(tmp_path / "run", data, small_recipe(data, training__learning_rate=1e30, **_OFTEN))
     with pytest.raises(TrainingError, match=r"loss is (nan|inf)|no longer finite") as caught:
-        train_run(run)
+        resume(tmp_path / "run")
     assert caught.value.exit_code == 1
     assert "training.learning_rate" in str(caught.value.hint)
     assert all(tensor.isfinite().all() for tensor in load_file(newest(tmp_path / "run")).values())
@@ -86,14 +87,14 @@ def test_a_diverging_run_stops_and_keeps_its_last_good_checkpoint(tmp_path: Path
 
 def test_weights_that_are_not_finite_are_never_saved(tmp_path: Path) -> None:
     data = small_data()
-    run = train_in(tmp_path / "run", data, small_recipe(data, **_OFTEN))
 
-    def spoil(report: object) -> None:
-        with torch.no_grad():
-            next(run.module.parameters())[0, 0] = torch.inf
+    class Spoil(Callback):
+        def on_step(self, trainer: Trainer, report: StepReport) -> None:
+            with torch.no_grad():
+                next(trainer.model.parameters())[0, 0] = torch.inf
 
     with pytest.raises(TrainingError, match="no longer finite at step 1"):
-        train_run(run, [OnStep(spoil)])
+        train_in(tmp_path / "run", data, small_recipe(data, **_OFTEN), Spoil())
     assert not list(tmp_path.glob("run/checkpoints/step-*"))
 
 
@@ -102,32 +103,37 @@ def scripted(monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> None:
     from nary.runs import training
 
     remaining = iter(scores)
-    monkeypatch.setattr(training, "_validation", lambda run: lambda: next(remaining))
+    monkeypatch.setattr(training, "_validation", lambda model: lambda: next(remaining))
 
 
 def test_patience_ends_a_run_and_the_best_weights_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = small_data()
     recipe = small_recipe(data, training__epochs=9, training__eval_every=1, training__patience=2)
-    run = train_in(tmp_path / "run", data, recipe)
-    at_best: dict[int, Any] = {}
+    embeddings: dict[int, Any] = {}
+
+    class Keep(Callback):
+        def on_step(self, trainer: Trainer, report: StepReport) -> None:
+            embeddings[report.step] = trainer.model.entity_embedding.detach().clone()
+
     scripted(monkeypatch, [0.1, 0.3, 0.2, 0.3, 0.9])  # best after epoch 2; an equal score is not better
-    trained = train_run(run, [OnStep(lambda r: at_best.update({r.step: run.module.entity_embedding.detach().clone()}))])
+    trained = train_in(tmp_path / "run", data, recipe, Keep())
+    module = trained.model.module
     validated = [record for record in records(tmp_path / "run") if "valid_mrr" in record]
     assert [record["valid_mrr"] for record in validated] == [0.1, 0.3, 0.2, 0.3]
     assert trained.steps == validated[-1]["step"]
     assert 4 <= trained.epochs + 0.2 < 5
-    assert torch.equal(run.module.entity_embedding, at_best[validated[1]["step"]])
-    assert not torch.equal(run.module.entity_embedding, at_best[trained.steps])
+    assert torch.equal(module.entity_embedding, embeddings[validated[1]["step"]])
+    assert not torch.equal(module.entity_embedding, embeddings[trained.steps])
     again = resume(tmp_path / "run")  # a run that has stopped early has nothing left to do
     assert again.steps == trained.steps
-    assert torch.equal(again.run.module.entity_embedding, run.module.entity_embedding)
+    assert torch.equal(again.model.module.entity_embedding, module.entity_embedding)
 
 
 def test_resuming_between_validations_changes_nothing(tmp_path: Path) -> None:
     data = small_data()
     settings: dict[str, Any] = {"training__epochs": 6, "training__eval_every": 1, "training__learning_rate": 0.05}
     small_run(tmp_path / "whole", dataset=data, **settings)
-    run = train_in(tmp_path / "run", data, small_recipe(data, **settings, **_OFTEN))
+    start_in(tmp_path / "run", data, small_recipe(data, **settings, **_OFTEN))
 
     class KilledError(Exception):
         pass
@@ -141,9 +147,8 @@ def test_resuming_between_validations_changes_nothing(tmp_path: Path) -> None:
 
     for step in (4, 11, 17, 24):
         with pytest.raises(KilledError):
-            train_run(run, [OnStep(kill_at(step))])
-        run = resume_run(tmp_path / "run")
-    train_run(run)
+            resume(tmp_path / "run", [OnStep(kill_at(step))])
+    resume(tmp_path / "run")
     assert weights(tmp_path / "run") == weights(tmp_path / "whole")
     key = ("step", "valid_mrr")
     both = [[tuple(r.get(k) for k in key) for r in records(tmp_path / name)] for name in ("run", "whole")]
@@ -165,7 +170,7 @@ def test_the_best_weights_are_those_of_the_best_validation(tmp_path: Path) -> No
         ({"training__patience": 3}, r"training\.eval_every is 0"),
         ({"training__eval_every": 1, "data__train_on": ["train", "valid"]}, "no valid split"),
         ({"training__epochs": 1, "training__batch_size": 100_000}, "do not fill one batch of 100,000"),
-        ({"training__device": "abacus"}, r"training\.device is 'abacus'"),
+        ({"training__device": "abacus"}, "cannot compute on the device 'abacus'"),
         ({"model__hidden_dim": 15}, r"model\.hidden_dim is 15"),
         ({"data__valid_fraction": 0.2}, "has a valid split"),
     ],
@@ -206,8 +211,8 @@ def test_a_folder_in_use_is_not_touched(tmp_path: Path) -> None:
 
 
 def test_a_run_folder_holds_what_it_should(tmp_path: Path) -> None:
-    run = small_run(tmp_path / "run", training__epochs=3)
-    found = {str(path.relative_to(run.folder or "")) for path in (tmp_path / "run").rglob("*") if path.is_file()}
+    small_run(tmp_path / "run", training__epochs=3)
+    found = {str(path.relative_to(tmp_path / "run")) for path in (tmp_path / "run").rglob("*") if path.is_file()}
     steps = records(tmp_path / "run")[-1]["step"]
     assert found == {
         "recipe.toml",
@@ -238,7 +243,7 @@ def test_the_frequency_model_needs_no_steps(tmp_path: Path) -> None:
     data = small_data()
     trained = train_in(tmp_path / "run", data, small_recipe(data, "frequency"))
     assert (trained.steps, trained.loss) == (0, None)
-    assert load_model(tmp_path / "run").evaluate().metrics == trained.run.evaluate().metrics
+    assert load_model(tmp_path / "run").evaluate().metrics == trained.model.evaluate().metrics
     assert Checkpoints(tmp_path / "run" / "checkpoints").newest_step() == 0
 
 

@@ -8,9 +8,9 @@ from runs.small import SMALL, dataset_of, small_data, small_recipe, small_run, t
 
 from nary.errors import FactError
 from nary.facts import Fact
-from nary.models.registry import MODELS, find
+from nary.models.registry import MODELS
 from nary.recipe import choose_recipe
-from nary.runs import load_model, resume
+from nary.runs import load_model
 
 TRAIN = [
     Fact("Ada", "won", "Prize", [("in", "1901")]),
@@ -23,10 +23,10 @@ TEST = [Fact("Ada", "won", "Medal", [("in", "1902")]), Fact("Ada", "won", "Medal
 
 def small(name: str, **changed: Any) -> dict[str, Any]:
     """Settings of a small model of that name."""
-    entry = find(name)
+    model_class = MODELS.get(name)
     sizes = {"num_layers": 1, "num_heads": 2, "hidden_dim": 16, "ffn_dim": 16, "rank": 4}
-    model = {f"model__{key}": value for key, value in sizes.items() if key in entry.settings.model_fields}
-    return {**model, "loss__name": entry.losses[0], **changed}
+    model = {f"model__{key}": value for key, value in sizes.items() if key in model_class.settings_class.model_fields}
+    return {**model, "loss__name": min(model_class.losses), **changed}
 
 
 @pytest.mark.parametrize("name", sorted(MODELS))
@@ -63,9 +63,8 @@ def test_both_splits_learned_from_are_made_distinct_together(tmp_path: Path) -> 
 def test_it_is_part_of_the_run(tmp_path: Path) -> None:
     data = small_data()
     recipe = small_recipe(data, data__qualifiers=False)
-    run = train_in(tmp_path / "run", data, recipe)
-    assert run.dataset.notes[-1].startswith("Qualifiers are left out. Distinct triples:")
-    trained = resume(tmp_path / "run").run
+    trained = train_in(tmp_path / "run", data, recipe).model
+    assert trained.dataset.notes[-1].startswith("Qualifiers are left out. Distinct triples:")
     again = load_model(tmp_path / "run")
     assert again.triples_only
     assert again.recipe is not None
@@ -80,7 +79,7 @@ def test_other_facts_lose_their_qualifiers_too(tmp_path: Path) -> None:
     assert max(data.test.arities) > 2
     assert run.evaluate(data.test).metrics == run.evaluate("test").metrics
     whole = small_run(tmp_path / "whole", dataset=data)
-    assert whole.as_learned(data.test) is data.test
+    assert whole.without_unused_qualifiers(data.test) is data.test
 
 
 def test_qualifiers_are_refused_in_questions(tmp_path: Path) -> None:

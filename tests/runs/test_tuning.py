@@ -1,6 +1,7 @@
 """Choosing settings: what is tried, what is chosen, and that test facts are never there."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,20 +12,16 @@ from runs.small import small_data, small_recipe, train_in
 from nary.data.dataset import Dataset
 from nary.data.transforms.splits import hold_out_valid
 from nary.errors import MissingExtraError, OutputError, SettingError
+from nary.recipe import Recipe
 from nary.reproduction.records import read_results, record_trial
-from nary.runs import TrainedModel, load_model
-from nary.runs.log import training_records
+from nary.runs import RunFolder, TrainingResult, load_model, prepare_dataset, train_or_resume
 from nary.runs.tuning import Space, Tuning, combinations, folder_name, new_search, parse_space
 
 SPACE: Space = {"loss.entity_label_smoothing": [0.0, 0.9], "model.dropout": [0.1]}
 
 
-def train(run: TrainedModel) -> TrainedModel:
-    return train_run(run).run
-
-
-def never(run: TrainedModel) -> TrainedModel:
-    raise AssertionError(f"{run.folder} was trained again")
+def never(recipe: Recipe, folder: Path, load: Callable[[], Dataset]) -> TrainingResult:
+    raise AssertionError(f"{folder} was trained again")
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +35,7 @@ def tuning(data: Dataset, tmp_path: Path) -> Tuning:
 
 
 def test_the_best_on_valid_wins_and_learns_from_valid_too(tuning: Tuning, data: Dataset, tmp_path: Path) -> None:
-    trials = list(tuning.trials(new_search("grid", SPACE, None, 0), train))
+    trials = list(tuning.trials(new_search("grid", SPACE, None, 0)))
     assert [trial.values["loss.entity_label_smoothing"] for trial in trials] == [0.0, 0.9]
     for trial in trials:
         run = load_model(trial.folder)
@@ -54,21 +51,21 @@ def test_the_best_on_valid_wins_and_learns_from_valid_too(tuning: Tuning, data: 
 
 
 def test_no_trial_has_a_test_fact(tuning: Tuning) -> None:
-    for trial in tuning.trials(new_search("grid", SPACE, None, 0), train):
+    for trial in tuning.trials(new_search("grid", SPACE, None, 0)):
         assert {path.stem for path in (trial.folder / "model" / "facts").iterdir()} == {"train", "valid"}
 
 
 def test_finished_trials_are_only_read_and_a_larger_grid_adds_to_them(
     tuning: Tuning, data: Dataset, tmp_path: Path
 ) -> None:
-    before = list(tuning.trials(new_search("grid", SPACE, None, 0), train))
+    before = list(tuning.trials(new_search("grid", SPACE, None, 0)))
     assert list(tuning.trials(new_search("grid", SPACE, None, 0), never)) == before
     larger: Space = {**SPACE, "loss.entity_label_smoothing": [0.0, 0.5, 0.9]}
     trained: list[str] = []
 
-    def note(run: TrainedModel) -> TrainedModel:
-        trained.append(Path(str(run.folder)).name)
-        return train(run)
+    def note(recipe: Recipe, folder: Path, load: Callable[[], Dataset]) -> TrainingResult:
+        trained.append(folder.name)
+        return train_or_resume(recipe, folder, load)
 
     more = Tuning(data, small_recipe(data, data__train_on=["train", "valid"]), larger, tmp_path)
     after = list(more.trials(new_search("grid", larger, None, 0), note))
@@ -77,7 +74,7 @@ def test_finished_trials_are_only_read_and_a_larger_grid_adds_to_them(
 
 
 def test_trials_with_other_settings_are_not_taken_for_these(tuning: Tuning, data: Dataset, tmp_path: Path) -> None:
-    list(tuning.trials(new_search("grid", SPACE, None, 0), train))
+    list(tuning.trials(new_search("grid", SPACE, None, 0)))
     other = Tuning(data, small_recipe(data, training__epochs=5), SPACE, tmp_path)
     with pytest.raises(OutputError, match="holds a run with other settings"):
         list(other.trials(new_search("grid", SPACE, None, 0), never))
@@ -86,13 +83,13 @@ def test_trials_with_other_settings_are_not_taken_for_these(tuning: Tuning, data
 def test_without_a_valid_split_a_fifth_of_train_is_held_out(data: Dataset, tmp_path: Path) -> None:
     whole = Dataset("whole", data.vocabulary, {"train": data.train, "test": data.test})
     tuning = Tuning(whole, small_recipe(whole), SPACE, tmp_path)
-    (trial, *_) = trials = list(tuning.trials(new_search("grid", SPACE, None, 0), train))
+    (trial, *_) = trials = list(tuning.trials(new_search("grid", SPACE, None, 0)))
     tried = load_model(trial.folder).dataset
     held_out = hold_out_valid(whole, 0.2)
     assert (tried.train, tried.valid) == (held_out.train, held_out.valid)
     recipe = tuning.best(trials)[1]
     assert (recipe.data.valid_fraction, recipe.data.train_on) == (0.2, ["train", "valid"])
-    again = start_run(whole, recipe, tmp_path / "again").dataset
+    again = prepare_dataset(whole, recipe)
     assert len(again.train) + len(again.valid) == len(data.train)
 
 
@@ -100,31 +97,29 @@ def test_the_best_number_of_epochs_is_kept(data: Dataset, tmp_path: Path) -> Non
     recipe = small_recipe(data, training__eval_every=2, training__patience=1, training__epochs=9)
     space: Space = {"training.learning_rate": [1e-7, 0.01]}
     tuning = Tuning(data, recipe, space, tmp_path)
-    trials = list(tuning.trials(new_search("grid", space, None, 0), train))
+    trials = list(tuning.trials(new_search("grid", space, None, 0)))
     assert {trial.epochs for trial in trials} <= {2, 4, 6, 8, 9}
     best, winner = tuning.best(trials)
     assert winner.training.epochs == best.epochs
     assert (winner.training.eval_every, winner.training.patience) == (0, 0)
-    start_run(data, winner, tmp_path / "retrained")  # there is nothing left to validate on
+    train_in(tmp_path / "retrained", data, winner)  # there is nothing left to validate on
 
 
 def test_epochs_that_are_smaller_than_a_batch_are_counted_as_they_are(data: Dataset, tmp_path: Path) -> None:
     changed = {"training__batch_size": 400, "training__epochs": 12, "training__eval_every": 1}
     space: Space = {"training.learning_rate": [0.01]}
-    (trial,) = Tuning(data, small_recipe(data, **changed), space, tmp_path).trials(
-        new_search("grid", space, None, 0), train
-    )
-    validations = [record for record in training_records(trial.folder) if "valid_mrr" in record]
+    (trial,) = Tuning(data, small_recipe(data, **changed), space, tmp_path).trials(new_search("grid", space, None, 0))
+    validations = [record for record in RunFolder(trial.folder).records() if "valid_mrr" in record]
     assert len(validations) < 12  # a step has more than an epoch
     best = max(validations, key=lambda record: record["valid_mrr"])
     assert best["epoch"] <= trial.epochs < best["epoch"] + 1
 
 
 def test_a_trial_is_judged_by_its_own_protocol(tuning: Tuning, tmp_path: Path) -> None:
-    before = list(tuning.trials(new_search("grid", SPACE, None, 0), train))
+    before = list(tuning.trials(new_search("grid", SPACE, None, 0)))
     run = load_model(before[0].folder)
-    run.keep(run.evaluate("valid", protocol=run.protocol({"evaluation.filter": "none"})))
-    run.keep(run.evaluate("train"))
+    for report in (run.evaluate("valid", protocol=run.protocol({"evaluation.filter": "none"})), run.evaluate("train")):
+        run.add_report(report, RunFolder(before[0].folder).model_path)
     assert list(tuning.trials(new_search("grid", SPACE, None, 0), never)) == before
     path = record_trial(before[0], tmp_path / "results")
     assert path is not None
@@ -146,7 +141,7 @@ def test_a_training_that_diverges_is_a_trial_that_lost(data: Dataset, tmp_path: 
     space: Space = {"training.learning_rate": [1e30, 0.01]}
     changed = {"training__warmup_ratio": 0.0, "training__max_grad_norm": 0.0}
     tuning = Tuning(data, small_recipe(data, **changed), space, tmp_path)
-    lost, won = tuning.trials(new_search("grid", space, None, 0), train)
+    lost, won = tuning.trials(new_search("grid", space, None, 0))
     assert lost.mrr is None
     assert tuning.best([lost, won])[0] == won
     with pytest.raises(SettingError, match="every training diverged"):

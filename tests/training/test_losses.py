@@ -11,7 +11,7 @@ from runs.small import dataset_of, small_data, small_recipe, small_run
 from torch import Tensor
 from training.small import loss_of
 
-from nary.config import validate_settings
+from nary.config import Settings, validate_settings
 from nary.data.dataset import Dataset
 from nary.errors import SettingError
 from nary.facts import Fact, FactTable
@@ -47,7 +47,7 @@ class Fixed(Model):
     name = "fixed"
 
     def __init__(self, queries: Tensor, entities: Tensor, relations: Tensor) -> None:
-        super().__init__()
+        super().__init__(Settings(), info_of(len(entities), len(relations)))
         self.queries = queries
         self.tables = {"entity": entities, "relation": relations}
 
@@ -166,9 +166,8 @@ class Told(Model):
     name = "told"
 
     def __init__(self, weights: list[float]) -> None:
-        super().__init__()
+        super().__init__(Settings(), info_of(len(weights), 1, 2))
         self.weights = torch.nn.Parameter(torch.tensor(weights))
-        self.info = info_of(len(weights), 1, 2)
         self.asked: list[Tensor] = []
 
     def fact_scores(self, ids: Tensor) -> Tensor:
@@ -214,7 +213,7 @@ def test_margin_by_hand() -> None:
 def test_models_of_whole_facts_learn_from_masked_entities_and_relations(name: str) -> None:
     torch.manual_seed(0)
     model_class = MODELS.get(name)
-    model = model_class(model_class.settings_class(embedding_dim=8), info_of(20, 7, 3, table))
+    model = model_class(model_class.settings_class(embedding_dim=8), info_of(20, 7, 3))
     facts = torch.tensor([[1, 2, 3, 4, 5], [2, 3, 4, 5, 6]]).repeat_interleave(5, 0)  # every element masked once
     batch = TrainingBatch.from_batch(Batch([Group(facts, torch.arange(5).repeat(2))]))
     optimizer = torch.optim.Adam(model.parameters(), 0.01)
@@ -237,7 +236,9 @@ class Knowing(Model):
     """Scores a fact 3 if it is the one it knows, and -1 otherwise."""
 
     name = "knowing"
-    sizes = info_of(4, 1, 2)
+
+    def __init__(self) -> None:
+        super().__init__(Settings(), info_of(4, 1, 2))
 
     def fact_scores(self, ids: Tensor) -> Tensor:
         return torch.where((ids == torch.tensor([0, 0, 1])).all(1), 3.0, -1.0)
@@ -291,7 +292,7 @@ def test_a_registered_loss_trains(tmp_path: Path) -> None:
     )
     assert plain.recipe is not None
     assert plain.recipe.as_tables()["loss"] == {"name": "squared", "scale": 1.0}
-    assert not all(torch.equal(*both) for both in zip(plain.model.parameters(), scaled.model.parameters(), strict=True))
+    assert not all(torch.equal(*both) for both in zip(plain.module.parameters(), scaled.module.parameters(), strict=True))
     with pytest.raises(SettingError, match=r"unknown key loss\.scael") as caught:
         small_recipe(data, loss__name="squared", loss__scael=2.0)
     assert "loss.scale" in str(caught.value.hint)

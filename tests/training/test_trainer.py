@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 import torch
+from contracts.info import info_of
 from runs.small import small_data
 from torch import Tensor, nn
 from training.small import OnStep, loss_of
 
+from nary.config import Settings
 from nary.models.alternation import Alternation, Phase
 from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch
@@ -28,7 +30,7 @@ class Two(Model):
     name = "two"
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(Settings(), info_of(1, 1, 2))
         self.first, self.second = (nn.Parameter(torch.ones(1)) for _ in range(2))
 
     def encode(self, batch: Batch) -> Tensor:

@@ -23,7 +23,8 @@ from nary.training.batches import TrainingBatches
 from nary.training.callbacks import Callback, StepReport
 from nary.training.checkpoint import Checkpoints
 from nary.training.losses import Loss, make_loss
-from nary.training.trainer import Trainer
+from nary.training.settings import BUILT_IN_LOSSES
+from nary.training.trainer import Trainer, Validate
 
 _WITHOUT_EFFECT = {"training": {"device", "checkpoint_minutes"}, "evaluation": {"memory"}}
 
@@ -171,12 +172,7 @@ def _fit(
 ) -> TrainingResult:
     module, batches, loss, device = parts
     model = TrainedModel(module, dataset, recipe)
-    validate: Callable[[], float] | None = None
-    if "valid" in dataset.splits and "valid" not in recipe.data.train_on:
-
-        def validate() -> float:
-            return float(model.evaluate("valid").metrics["entity"]["mrr"])
-
+    validate = _validation(model)
     history = _LossHistory()
     log = [] if folder is None else [RunLog(folder)]
     checkpoints = None if folder is None else Checkpoints(folder.checkpoints_path)
@@ -200,6 +196,13 @@ def _fit(
         instances / state.seconds if state.seconds else 0.0,
         folder,
     )
+
+
+def _validation(model: TrainedModel) -> Validate | None:
+    """The entity MRR on the valid split, unless that is trained on."""
+    if "valid" not in model.dataset.splits or "valid" in model.recipe.data.train_on:
+        return None
+    return lambda: float(model.evaluate("valid").metrics["entity"]["mrr"])
 
 
 def _finish(model: TrainedModel, folder: RunFolder | None, *, trained: bool, rank_valid: bool) -> None:
@@ -227,7 +230,7 @@ def prepare_dataset(dataset: Dataset, recipe: Recipe) -> Dataset:
 def check_recipe(dataset: Dataset, recipe: Recipe) -> None:
     """Refuse settings that do not go with the model or the dataset."""
     losses = sorted(MODELS.get(recipe.model_name).losses)
-    if recipe.loss.name not in losses:
+    if recipe.loss.name in BUILT_IN_LOSSES and recipe.loss.name not in losses:  # others may be tried with any model
         raise SettingError(
             f"{recipe.model_name} cannot be trained with loss.name = {recipe.loss.name!r}",
             f"It can be trained with: {', '.join(losses)}. Set one: --set loss.name={losses[0]}",
