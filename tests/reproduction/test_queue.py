@@ -12,7 +12,7 @@ from training.small import OnStep
 from nary.data.dataset import Dataset
 from nary.errors import OutputError, SettingError
 from nary.reproduction.experiments import Experiment, find_experiment
-from nary.reproduction.queue import Job, open_run, parse_seeds, plan, record_job
+from nary.reproduction.queue import Job, parse_seeds, plan, record_job, train_job
 from nary.reproduction.records import read_results
 from nary.runs import InterruptedRun
 from nary.training.callbacks import Callback, StepReport
@@ -29,8 +29,8 @@ def experiment(data: Dataset) -> Experiment:
 
 
 def make(job: Job, folder: Path, data: Dataset, *callbacks: Callback) -> Path:
-    run = train_run(open_run(job, folder / "runs", lambda: data), callbacks).run
-    return record_job(job, run, folder / "results")
+    result = train_job(job, folder / "runs", lambda: data, callbacks)
+    return record_job(job, result, folder / "results")
 
 
 def jobs(experiment: Experiment, folder: Path, *seeds: int) -> list[Job]:
@@ -76,7 +76,7 @@ def test_other_settings_are_another_experiment(data: Dataset, experiment: Experi
     (other,) = jobs(longer, tmp_path)
     assert (other.state, other.seconds) == ("started", None)
     with pytest.raises(OutputError, match="holds a run with other settings"):
-        open_run(other, tmp_path / "runs", lambda: data)
+        train_job(other, tmp_path / "runs", lambda: data)
     elsewhere = Experiment(
         experiment.name, small_recipe(data, training__device="cpu", training__checkpoint_minutes=1.0)
     )

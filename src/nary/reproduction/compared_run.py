@@ -12,7 +12,7 @@ from nary.config import validate_settings, with_overrides
 from nary.errors import DataError, SettingError
 from nary.evaluation.metrics import Metrics
 from nary.evaluation.protocol import Protocol
-from nary.inference.reports import METRICS
+from nary.inference.folder import METRICS_FILE
 from nary.recipe import Recipe, choose_recipe, shipped_recipes
 from nary.reproduction.experiments import variant_of
 from nary.runs import RunFolder, load_model
@@ -64,7 +64,7 @@ def read_runs(paths: Sequence[Path], split: str, overrides: Mapping[str, Any]) -
 
     Runs are named after their paths, without the folders that all paths have in common.
     """
-    paths = [path.parent if path.name == METRICS else path for path in paths]
+    paths = [path.parent if path.name == METRICS_FILE else path for path in paths]
     runs = [(_read_record if path.is_file() else _read_folder)(path, split, overrides) for path in paths]
     common = os.path.commonpath([path.absolute().parent for path in paths])
     names = [path.absolute().relative_to(common).as_posix() for path in paths]

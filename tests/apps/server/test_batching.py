@@ -13,6 +13,7 @@ from nary.apps.server import batching
 from nary.apps.server.batching import OverloadError, TimeLimitError, Worker
 from nary.facts import GAP, Query
 from nary.inference.results import Prediction
+from nary.runs import TrainedModel
 
 
 class Model:

@@ -7,6 +7,8 @@ import pytest
 from apps.server.conftest import SCRIPT
 from apps.server.running import Served, same_json
 
+from nary.runs import TrainedModel
+
 QUERY = "Marie Curie | award received | ? | point in time: 1911"
 FACT = "Marie Curie | award received | Nobel Prize in Chemistry | point in time: 1911"
 TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}

@@ -1,8 +1,8 @@
 """Facts in requests and responses: read from JSON or text, found by the entities they mention, chosen as examples."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,9 @@ import numpy.typing as npt
 from nary.apps.server.schemas import FactJsonRequest
 from nary.data.dataset import Dataset
 from nary.errors import FactError
-from nary.facts import GAP, Element, Fact, Position, Query, Role, Vocabulary, layout, parse, parse_fact, parse_query
+from nary.facts import Fact, Position, Query, Role, parse, parse_fact, parse_query
+from nary.facts.json import fact_from_json, query_from_json, statement_from_json
+from nary.facts.table import decode_fact
 from nary.models.base import Model
 
 _Statement = TypeVar("_Statement", Fact, Query, Fact | Query)
@@ -22,21 +24,17 @@ _EXAMPLE_SPLITS = ("test", "valid", "train")  # first those the model was not tr
 
 def read_statement(fact: str | FactJsonRequest) -> Fact | Query:
     """Read a fact or query."""
-    return _bounded(parse(fact) if isinstance(fact, str) else statement_from_json(_as_json(fact)))
+    return _bounded(parse(fact) if isinstance(fact, str) else statement_from_json(fact.model_dump()))
 
 
 def read_query(fact: str | FactJsonRequest) -> Query:
     """Read a query, which has at least one gap."""
-    return _bounded(parse_query(fact) if isinstance(fact, str) else query_from_json(_as_json(fact)))
+    return _bounded(parse_query(fact) if isinstance(fact, str) else query_from_json(fact.model_dump()))
 
 
 def read_fact(fact: str | FactJsonRequest) -> Fact:
     """Read a fact, which has no gap."""
-    return _bounded(parse_fact(fact) if isinstance(fact, str) else fact_from_json(_as_json(fact)))
-
-
-def _as_json(fact: FactJsonRequest) -> dict[str, Any]:
-    return fact.model_dump(exclude={"split"})
+    return _bounded(parse_fact(fact) if isinstance(fact, str) else fact_from_json(fact.model_dump()))
 
 
 def _bounded(statement: _Statement) -> _Statement:
@@ -54,44 +52,6 @@ def check_completion_size(query: Query, k: int) -> None:
             f"{k} completions of a query with {len(query.gaps)} gaps",
             f"This server returns at most {_MAX_COMPLETIONS} and fills at most {_MAX_GAPS} gaps.",
         )
-
-
-def statement_from_json(object: Mapping[str, Any]) -> Fact | Query:
-    """The fact of a JSON object, or the query if an element is ``?``."""
-    subject, relation, object_ = (_element(object[key]) for key in ("subject", "relation", "object"))
-    pairs = [(_element(attribute), _element(value)) for attribute, value in object["qualifiers"]]
-    has_gap = GAP in (subject, relation, object_, *(element for pair in pairs for element in pair))
-    return (Query if has_gap else Fact)(subject, relation, object_, pairs)  # type: ignore[arg-type]
-
-
-def query_from_json(object: Mapping[str, Any]) -> Query:
-    """The query of a JSON object; at least one element must be ``?``."""
-    statement = statement_from_json(object)
-    if isinstance(statement, Fact):
-        raise FactError(f"{str(statement)!r} has no gap", 'Write "?" for the element to predict.')
-    return statement
-
-
-def fact_from_json(object: Mapping[str, Any]) -> Fact:
-    """The fact of a JSON object; no element may be ``?``."""
-    statement = statement_from_json(object)
-    if isinstance(statement, Query):
-        raise FactError(f"{str(statement)!r} has a gap, and a complete fact is needed", "Fill in every element.")
-    return statement
-
-
-def _element(text: str) -> Element:
-    return GAP if text == "?" else text
-
-
-def decode_fact(ids: Sequence[int], vocabulary: Vocabulary) -> Fact:
-    """The fact with these ids [2m+3]."""
-    entities, relations = vocabulary.entities, vocabulary.relations
-    m = layout.num_qualifiers(len(ids))
-    attributes = [relations[ids[column]] for column in layout.attribute_columns(m)]
-    values = [entities[ids[column]] for column in layout.value_columns(m)]
-    subject, object = entities[ids[layout.SUBJECT]], entities[ids[layout.OBJECT]]
-    return Fact(subject, relations[ids[layout.RELATION]], object, zip(attributes, values, strict=True))
 
 
 class FactIndex:
