@@ -11,7 +11,7 @@ import orjson
 import torch
 
 from nary.data.dataset import Dataset
-from nary.inference.folder import sizes_of
+from nary.models.base import DatasetInfo
 from nary.models.gran import Gran, GranSettings
 from nary.reproduction.records import hardware
 
@@ -21,14 +21,14 @@ from reference.gran import ReferenceConfig, ReferenceGran
 
 def parser(description: str | None, data: str = "jf17k") -> argparse.ArgumentParser:
     """The options that all of them have."""
-    found = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    found.add_argument("--data", default=data)
-    found.add_argument("--layers", type=int, default=12)
-    found.add_argument("--width", type=int, default=256)
-    found.add_argument("--dropout", type=float, default=0.2)
-    found.add_argument("--precision", choices=("auto", "fp32", "bf16"), default="auto")
-    found.add_argument("--json", action="store_true")
-    return found
+    options = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--data", default=data)
+    options.add_argument("--layers", type=int, default=12)
+    options.add_argument("--width", type=int, default=256)
+    options.add_argument("--dropout", type=float, default=0.2)
+    options.add_argument("--precision", choices=("auto", "fp32", "bf16"), default="auto")
+    options.add_argument("--json", action="store_true")
+    return options
 
 
 def settings_of(options: argparse.Namespace) -> GranSettings:
@@ -40,12 +40,12 @@ def settings_of(options: argparse.Namespace) -> GranSettings:
 
 def plain_twin(data: Dataset, settings: GranSettings) -> ReferenceGran:
     """The plain padded implementation of the same size."""
-    sizes = sizes_of(data)
+    info = DatasetInfo.from_dataset(data)
     return ReferenceGran(
         ReferenceConfig(
-            entities=sizes.entities,
-            relations=sizes.relations,
-            max_arity=sizes.max_arity,
+            entities=info.num_entities,
+            relations=info.num_relations,
+            max_arity=info.max_arity,
             layers=settings.num_layers,
             heads=settings.num_heads,
             width=settings.hidden_dim,
@@ -55,9 +55,9 @@ def plain_twin(data: Dataset, settings: GranSettings) -> ReferenceGran:
     )
 
 
-def own_model(data: Dataset, settings: GranSettings) -> Gran:
+def random_gran(data: Dataset, settings: GranSettings) -> Gran:
     """Our implementation, with random weights."""
-    return Gran(settings, sizes_of(data))
+    return Gran(settings, DatasetInfo.from_dataset(data))
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -78,11 +78,11 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def show(found: Mapping[str, object], as_json: bool) -> None:
+def show(figures: Mapping[str, object], as_json: bool) -> None:
     """Print the figures, and on what they were measured."""
-    found = {**found, "hardware": hardware()}
+    figures = {**figures, "hardware": hardware()}
     if as_json:
-        print(orjson.dumps(found).decode())
+        print(orjson.dumps(figures).decode())
         return
-    for name, value in found.items():
+    for name, value in figures.items():
         print(f"{name:28} {value:,.3f}" if isinstance(value, float) else f"{name:28} {value}")

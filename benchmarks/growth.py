@@ -19,19 +19,19 @@ from common import peak_bytes, seconds, show
 
 from nary.facts import FactTable
 from nary.facts.table import Block
-from nary.models.base import Sizes
+from nary.models.base import DatasetInfo
 from nary.models.gran import Gran, GranSettings
 from nary.training.batches import TrainingBatches
 from nary.training.losses import CrossEntropySettings, make_loss
 from nary.training.optimizer import Optimizer
 from nary.training.settings import TrainingSettings
 
-USUAL = {"entities": 10_000, "arity": 4, "num_layers": 2, "batch_size": 512}
+USUAL = {"entities": 10_000, "arity": 4, "layers": 2, "batch": 512}
 AXES = {
     "entities": (10_000, 30_000, 100_000, 300_000, 1_000_000),
     "arity": (2, 4, 8, 15, 30, 60),
-    "num_layers": (1, 2, 4, 8, 12),
-    "batch_size": (64, 128, 256, 512, 1024, 2048),
+    "layers": (1, 2, 4, 8, 12),
+    "batch": (64, 128, 256, 512, 1024, 2048),
 }
 RELATIONS = 500
 
@@ -49,10 +49,10 @@ def measure_one(entities: int, arity: int, layers: int, batch: int) -> dict[str,
     """Time and memory of a step."""
     before = peak_bytes()
     training = TrainingSettings(batch_size=batch)
-    sizes, facts = Sizes(entities, RELATIONS, arity), random_facts(entities, arity, 5000)
-    model = Gran(GranSettings(num_layers=layers), sizes)
-    batches = TrainingBatches(facts, training)
-    cross_entropy = make_loss(CrossEntropySettings(entity_label_smoothing=0.4), facts, sizes)
+    info = DatasetInfo(entities, RELATIONS, arity, random_facts(entities, arity, 5000))
+    model = Gran(GranSettings(num_layers=layers), info)
+    batches = TrainingBatches(info.facts, training)
+    cross_entropy = make_loss(CrossEntropySettings(entity_label_smoothing=0.4), info)
     optimizer = Optimizer(model, training, 1000)
 
     def step(number: int) -> None:
@@ -67,7 +67,7 @@ def measure_one(entities: int, arity: int, layers: int, batch: int) -> dict[str,
 
 def measure(quick: bool) -> dict[str, object]:
     """Every axis, every point in a process of its own."""
-    found: dict[str, object] = {"threads": torch.get_num_threads(), "usual": USUAL}
+    figures: dict[str, object] = {"threads": torch.get_num_threads(), "usual": USUAL}
     for axis, values in AXES.items():
         points = []
         for value in values[:2] if quick else values:
@@ -76,8 +76,8 @@ def measure(quick: bool) -> dict[str, object]:
             command = [sys.executable, __file__, "--one", orjson.dumps(point).decode()]
             output = subprocess.run(command, check=True, capture_output=True).stdout
             points.append({axis: value, **orjson.loads(output)})
-        found[axis] = points
-    return found
+        figures[axis] = points
+    return figures
 
 
 def main() -> None:

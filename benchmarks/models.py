@@ -4,7 +4,7 @@
 
 Each model is measured in a process of its own, with random weights. Its recipe is the one for the dataset, else that
 for the dataset with the most similar name, else its defaults. ``instances_per_second`` is the median of the last steps
-of a short training with the batches of that recipe; an objective that takes whole facts has these as instances.
+of a short training with the batches of that recipe; a loss of whole facts has these as instances.
 ``queries_per_second`` ranks the entities of facts taken evenly from test; ``ratio`` is the time a query takes in
 relation to GRAN with two layers of width 256, the first row. ``peak_bytes`` is the memory of the whole process.
 """
@@ -27,13 +27,13 @@ from nary.evaluation.known_answers import KnownAnswers
 from nary.evaluation.protocol import Protocol
 from nary.evaluation.ranks import rank
 from nary.facts import FactTable
-from nary.inference.folder import sizes_of
-from nary.models.base import Model
-from nary.models.registry import MODELS, find
+from nary.models.base import DatasetInfo, Model
+from nary.models.registry import MODELS
 from nary.recipe import Recipe, choose_recipe, shipped_recipes
 from nary.training.batches import TrainingBatches
 from nary.training.callbacks import Callback, StepReport
 from nary.training.losses import make_loss
+from nary.training.settings import DEFAULT_LOSS
 from nary.training.trainer import Trainer
 
 REFERENCE = "gran, 2 layers"
@@ -57,19 +57,21 @@ class Speed(Callback):
 
 def recipe_of(model: str, data: str) -> tuple[str | None, Recipe]:
     """The recipe whose sizes a model is measured with, and its name."""
-    own = [name for name in shipped_recipes() if name.startswith(f"{model}/")]
-    alike = (SequenceMatcher(None, f"{model}/{data}", name).ratio() for name in own)
-    name = max(zip(alike, own, strict=True), default=(0, None))[1]
+    names = [name for name in shipped_recipes() if name.startswith(f"{model}/")]
+    alike = (SequenceMatcher(None, f"{model}/{data}", name).ratio() for name in names)
+    name = max(zip(alike, names, strict=True), default=(0, None))[1]
     if name is None:
-        return None, choose_recipe(data, model, overrides={"loss.name": find(model).losses[0]})
+        losses = MODELS.get(model).losses
+        loss = DEFAULT_LOSS if DEFAULT_LOSS in losses else min(losses)
+        return None, choose_recipe(data, model, overrides={"loss.name": loss})
     return name, choose_recipe(data, recipe=name)
 
 
-def training_speed(model: Model, recipe: Recipe, data: Dataset, steps: int) -> float | None:
+def training_speed(model: Model, recipe: Recipe, steps: int) -> float | None:
     """Instances a second; None for a model that only counts."""
     speed = Speed(steps)
-    loss = make_loss(recipe.loss, data.train, sizes_of(data))
-    batches = TrainingBatches(data.train, recipe.training, model.roles, whole_facts=loss.whole_facts)
+    loss = make_loss(recipe.loss, model.info)
+    batches = TrainingBatches(model.info.facts, recipe.training, model.roles, whole_facts=loss.whole_facts)
     Trainer(model, batches, loss, recipe.training, callbacks=[speed]).fit()
     return statistics.median(speed.instances_per_second[steps // 3 :]) if speed.instances_per_second else None
 
@@ -97,13 +99,12 @@ def measure_one(name: str, options: argparse.Namespace) -> dict[str, Any]:
     chosen, recipe = recipe_of("gran" if name == REFERENCE else name, options.data)
     settings = recipe.model.model_copy(update=SIZE if name == REFERENCE else {})
     torch.manual_seed(0)
-    model = find(recipe.model_name).make(settings, sizes_of(data))
-    model.prepare(data.train)
+    model = MODELS.get(recipe.model_name)(settings, DatasetInfo.from_dataset(data))
     return {
         "model": name,
         "recipe": chosen,
-        "batch_size": recipe.training.batch_size,
-        "instances_per_second": training_speed(model, recipe, data, options.steps),
+        "batch": recipe.training.batch_size,
+        "instances_per_second": training_speed(model, recipe, options.steps),
         "queries_per_second": ranking_speed(model, data, options.facts),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "peak_bytes": peak_bytes(),
@@ -136,12 +137,12 @@ def main() -> None:
     if options.one:
         print(orjson.dumps(measure_one(options.one, options)).decode())
         return
-    found = measure(options)
+    measured = measure(options)
     if options.json:
-        print(orjson.dumps(found).decode())
+        print(orjson.dumps(measured).decode())
         return
     print(f"{'':20}" + "".join(f"{column:>22}" for column in COLUMNS))
-    for row in found["models"]:
+    for row in measured["models"]:
         values = (f"{row[column]:,.2f}" if row[column] is not None else "" for column in COLUMNS)
         print(f"{row['model']:20}" + "".join(f"{value:>22}" for value in values))
 

@@ -11,7 +11,7 @@ import statistics
 
 import numpy as np
 import torch
-from common import own_model, parser, peak_bytes, plain_twin, seconds, settings_of, show
+from common import parser, peak_bytes, plain_twin, random_gran, seconds, settings_of, show
 from reference.gran import encode
 
 from nary.data.load import load
@@ -25,7 +25,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     """Take turns and compare."""
     data = load(options.data)
     settings = settings_of(options)
-    predictor = Predictor(own_model(data, settings), data)
+    predictor = Predictor(random_gran(data, settings), data)
     plain = plain_twin(data, settings).eval()
     queries: list[tuple[Query, np.ndarray, int]] = []
     for number, fact in enumerate(itertools.islice(data.test.facts(data.vocabulary), 0, None, 7)):
@@ -39,7 +39,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         if len(queries) == options.queries:
             break
 
-    def own(query: Query) -> None:
+    def ours(query: Query) -> None:
         predictor.predict(query, k=10)
 
     @torch.inference_mode()
@@ -47,19 +47,19 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         plain(*encode(row, np.array([column]), plain.config))[0].softmax(-1).argsort(descending=True)[:10].tolist()
 
     for query, row, column in queries[:_TURN]:
-        own(query)
+        ours(query)
         theirs(row, column)
     memory = peak_bytes()
     times, plain_times = [], []
     for start in range(0, len(queries), _TURN):
         turn = queries[start : start + _TURN]
-        times += [seconds(lambda query=query: own(query)) for query, _, _ in turn]
+        times += [seconds(lambda query=query: ours(query)) for query, _, _ in turn]
         plain_times += [seconds(lambda row=row, column=column: theirs(row, column)) for _, row, column in turn]
     milliseconds = sorted(1000 * time for time in times)
     return {
         "data": options.data,
-        "num_layers": settings.num_layers,
-        "width": settings.width,
+        "layers": settings.num_layers,
+        "width": settings.hidden_dim,
         "entities": len(data.vocabulary.entities),
         "threads": torch.get_num_threads(),
         "queries": len(queries),

@@ -12,7 +12,7 @@ import statistics
 
 import numpy as np
 import torch
-from common import own_model, parser, peak_bytes, peak_flops, plain_twin, seconds, settings_of, show
+from common import parser, peak_bytes, peak_flops, plain_twin, random_gran, seconds, settings_of, show
 from reference.gran import known_answers, rank_all
 from training import forward_flops
 
@@ -27,7 +27,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     """Take turns and compare."""
     data = load(options.data)
     settings = settings_of(options)
-    model = own_model(data, settings).eval()
+    model = random_gran(data, settings).eval()
     test = data.test
     asked, _ = mask_table(test, frozenset(Role))
     queries = sum(len(part) for part in asked)
@@ -36,12 +36,12 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         columns = len(data.vocabulary.entities if part.kind == "entity" else data.vocabulary.relations)
         flops += (int(part.number_queries().max()) + 1) * forward_flops(part.ids.shape[1], columns, settings)
 
-    def own() -> None:
+    def ours() -> None:
         evaluate(model, data, "test", Protocol())
 
     warm = FactTable([type(block)(block.ids[:20], block.rows[:20]) for block in test.blocks])
     evaluate(model, data, "test", Protocol(), table=warm)
-    times = [seconds(own)]
+    times = [seconds(ours)]
     memory = peak_bytes()
     plain = plain_twin(data, settings)
     known = known_answers([block.ids for table in data.splits.values() for block in table.blocks], plain.config)
@@ -52,7 +52,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     for turn in range(options.rounds):
         plain_times.append(seconds(lambda: [rank_all(plain, np.asarray(ids), known) for ids in chosen if len(ids)]))
         if turn:
-            times.append(seconds(own))
+            times.append(seconds(ours))
         peaks.append(peak_flops(torch.float32))
     per_second = queries / statistics.median(times)
     plain_per_second = plain_queries / statistics.median(plain_times)
@@ -60,8 +60,8 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     useful = flops / statistics.median(times)
     return {
         "data": options.data,
-        "num_layers": settings.num_layers,
-        "width": settings.width,
+        "layers": settings.num_layers,
+        "width": settings.hidden_dim,
         "precision": "fp32",
         "threads": torch.get_num_threads(),
         "queries": queries,

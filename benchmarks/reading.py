@@ -73,8 +73,8 @@ def measure_json_lines(facts: int, entities: int, rounds: int) -> dict[str, floa
         return {
             "facts": facts,
             "bare_seconds": statistics.median(bare for bare, _ in times),
-            "seconds": statistics.median(own for _, own in times),
-            "ratio": statistics.median(own / bare for bare, own in times),
+            "seconds": statistics.median(ours for _, ours in times),
+            "ratio": statistics.median(ours / bare for bare, ours in times),
             "bytes_per_fact": peak_bytes(path) / facts,
         }
 
@@ -109,13 +109,13 @@ def main() -> None:
     if options.peak:
         print_peak(options.peak)
         return
-    found = {"json_lines": measure_json_lines(options.facts, options.entities, options.rounds)}
+    parts = {"json_lines": measure_json_lines(options.facts, options.entities, options.rounds)}
     if "NARY_DATA_HOME" in os.environ:
-        found["jf17k"] = measure_by_name(options.rounds)
+        parts["jf17k"] = measure_by_name(options.rounds)
     if options.json:
-        print(orjson.dumps(found).decode())
+        print(orjson.dumps(parts).decode())
         return
-    for part, figures in found.items():
+    for part, figures in parts.items():
         print(part)
         for name, value in figures.items():
             print(f"  {name:16} {value:,.3f}")

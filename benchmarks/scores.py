@@ -25,7 +25,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
             taken = seconds(lambda room=room: torch.mm(queries, table.T, out=room))
             if turn:  # the first is for warming up
                 times[name].append(taken)
-    medians = {name: statistics.median(own) for name, own in times.items()}
+    medians = {name: statistics.median(taken) for name, taken in times.items()}
     flops = 2 * options.queries * options.entities * options.width
     return {
         "entities": options.entities,

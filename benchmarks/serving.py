@@ -28,9 +28,10 @@ import torch
 from nary.data.dataset import Dataset
 from nary.data.load import load
 from nary.facts import Fact, FactTable, Vocabulary
-from nary.inference.folder import sizes_of
+from nary.models.base import DatasetInfo
 from nary.models.gran import Gran, GranSettings
-from nary.runs import load_model
+from nary.recipe import Recipe
+from nary.runs import TrainedModel, load_model
 
 COMMAND = [sys.executable, "-c", "from nary.apps.cli.main import main; main()"]
 TURNS = 3
@@ -87,7 +88,8 @@ def serving(folder: Path) -> Iterator[int]:
 def random_model(dataset: Dataset, settings: GranSettings, folder: Path) -> None:
     """Write the folder of an untrained model."""
     torch.manual_seed(0)
-    Run(dataset, Gran(settings, sizes_of(dataset)), settings).save(folder)
+    recipe = Recipe.from_tables({"data": {"name": dataset.name}, "model": settings.model_dump()})
+    TrainedModel(Gran(settings, DatasetInfo.from_dataset(dataset)), dataset, recipe).save(folder)
 
 
 def labeled(count: int) -> Dataset:
@@ -141,11 +143,11 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, object]:
     random_model(labeled(LABELS), GranSettings(num_layers=1, num_heads=1, hidden_dim=8, ffn_dim=8), folder / "labels")
     queries = queries_of(dataset, options.requests)
     few = queries[: options.single]
-    run = load_model(folder / "model")
+    model = load_model(folder / "model")
     here, over_http, alone, together, failures = [], [], [], [], 0
     with serving(folder / "model") as port:
         for turn in range(TURNS):
-            here.append(median_ms(lambda query: run.predict(query, 10), few))
+            here.append(median_ms(lambda query: model.predict(query, 10), few))
             with closing(Client(port)) as client:
                 over_http.append(median_ms(client.predict, few))
             for rates, clients, asked in ((alone, 1, few), (together, options.clients, queries[turn::TURNS])):
@@ -159,7 +161,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, object]:
         search = median_ms(client.search, typed)
     return {
         "data": options.data,
-        "num_layers": options.layers,
+        "layers": options.layers,
         "threads": torch.get_num_threads(),
         "in_process_p50_ms": statistics.median(here),
         "http_p50_ms": statistics.median(over_http),

@@ -18,7 +18,7 @@ from common import peak_bytes, seconds, show
 from reference.stare import ReferenceStare, StareConfig, graph_of, multi_hot, questions_of, train_step
 
 from nary.data.load import load
-from nary.inference.folder import sizes_of
+from nary.models.base import DatasetInfo
 from nary.models.stare.model import Stare, StareSettings
 from nary.training.batches import TrainingBatch, TrainingBatches
 from nary.training.losses import BCESettings, Loss, make_loss
@@ -33,7 +33,7 @@ SMOOTHING = 0.1
 def measure(options: argparse.Namespace) -> dict[str, object]:
     """Take turns and compare."""
     data = load(options.data)
-    sizes = sizes_of(data)
+    info = DatasetInfo.from_dataset(data)
     training = TrainingSettings(
         batch_size=options.batch,
         learning_rate=1e-4,
@@ -42,13 +42,12 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         merge_queries=True,
         precision=options.precision,
     )
-    model = Stare(StareSettings(predicts="subject-object"), sizes)
-    model.prepare(data.train)
+    model = Stare(StareSettings(predicts="subject-object"), info)
     optimizer = Optimizer(model, training, 1000)
     batches = TrainingBatches(data.train, training, model.roles)
-    bce = make_loss(BCESettings(entity_label_smoothing=SMOOTHING), data.train, sizes)
+    bce = make_loss(BCESettings(entity_label_smoothing=SMOOTHING), info)
 
-    def own_step(step: int) -> None:
+    def our_step(step: int) -> None:
         with precision(training.precision, CPU):
             loss = bce(model, batches.batch_at(step))
         loss.backward()
@@ -56,35 +55,35 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         model.post_step()
 
     for step in range(2):
-        own_step(step)
+        our_step(step)
     memory = peak_bytes()
     if options.profile:
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
-            own_step(0)
+            our_step(0)
         print(profile.key_averages().table(sort_by="self_cpu_time_total", row_limit=25), file=sys.stderr)
-    config = StareConfig(sizes.entities, sizes.relations)
+    config = StareConfig(info.num_entities, info.num_relations)
     plain = ReferenceStare(config, graph_of([block.ids for block in data.train.blocks]))
     adam = torch.optim.Adam(plain.parameters(), lr=1e-4)
 
     def plain_step(batch: TrainingBatch) -> None:
         parts = [questions_of(group.ids.numpy(), group.columns.numpy(), config) for group in batch.batch.groups]
         questions = tuple(torch.cat(part) for part in zip(*parts, strict=True))
-        labels = multi_hot(batch.rows, batch.targets, (len(batch.batch), sizes.entities), SMOOTHING)
+        labels = multi_hot(batch.rows, batch.targets, (len(batch.batch), info.num_entities), SMOOTHING)
         train_step(plain, adam, questions, labels)
 
     plain_step(batches.batch_at(0))
-    own, theirs = [], []
+    ours, theirs = [], []
     for step in range(1, options.steps + 1):
-        own += [seconds(partial(own_step, step)) for _ in range(options.repeat)]
+        ours += [seconds(partial(our_step, step)) for _ in range(options.repeat)]
         theirs.append(seconds(partial(plain_step, batches.batch_at(step))))
     encoding, forward = _forward(model, batches.batch_at(0), bce, training.precision)
     return {
         "data": options.data,
-        "batch_size": options.batch,
+        "batch": options.batch,
         "precision": "bf16" if isinstance(precision(training.precision, CPU), torch.autocast) else "fp32",
         "threads": torch.get_num_threads(),
-        "ratio": statistics.median(theirs) / statistics.median(own),
-        "seconds_per_step": statistics.median(own),
+        "ratio": statistics.median(theirs) / statistics.median(ours),
+        "seconds_per_step": statistics.median(ours),
         "plain_seconds_per_step": statistics.median(theirs),
         "steps_per_epoch": len(batches) / options.batch,
         "encoder_share": encoding / forward,
@@ -110,8 +109,8 @@ def main() -> None:
     options.add_argument("--batch", type=int, default=128)
     options.add_argument("--precision", choices=("auto", "fp32", "bf16"), default="auto")
     options.add_argument("--steps", type=int, default=3)
-    options.add_argument("--repeat", type=int, default=2, help="own steps for each plain one")
-    options.add_argument("--profile", action="store_true", help="print where the time of one own step goes")
+    options.add_argument("--repeat", type=int, default=2, help="our steps for each plain one")
+    options.add_argument("--profile", action="store_true", help="print where the time of one of our steps goes")
     options.add_argument("--json", action="store_true")
     chosen = options.parse_args()
     show(measure(chosen), chosen.json)

@@ -14,7 +14,7 @@ import sys
 from functools import partial
 
 import torch
-from common import own_model, parser, peak_bytes, peak_flops, plain_twin, seconds, settings_of, show
+from common import parser, peak_bytes, peak_flops, plain_twin, random_gran, seconds, settings_of, show
 from reference.gran import ReferenceAdam, encode, targets_of, train_step
 
 from nary.data.load import load
@@ -43,7 +43,7 @@ def batch_flops(batch: Batch, model: Gran) -> float:
     total = 0.0
     for group in batch.groups:
         for asks_entity in group.asks_entity.tolist():
-            columns = entities if asks_entity else model.relations
+            columns = entities if asks_entity else model.info.num_relations
             total += 3 * forward_flops(group.ids.shape[1], columns, model.settings)
     return total
 
@@ -53,23 +53,23 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     data = load(options.data)
     settings = settings_of(options)
     training = TrainingSettings(batch_size=options.batch, precision=options.precision)
-    model = own_model(data, settings)
+    model = random_gran(data, settings)
     optimizer = Optimizer(model, training, 1000)
     batches = TrainingBatches(data.train, training)
-    cross_entropy = make_loss(CrossEntropySettings(entity_label_smoothing=0.9), data.train, model.sizes)
+    cross_entropy = make_loss(CrossEntropySettings(entity_label_smoothing=0.9), model.info)
 
-    def own_step(step: int) -> None:
+    def our_step(step: int) -> None:
         with precision(training.precision, CPU):
             loss = cross_entropy(model, batches.batch_at(step))
         loss.backward()
         optimizer.step(step + 200)
 
     for step in range(3):
-        own_step(step)
+        our_step(step)
     memory = peak_bytes()
     if options.profile:
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
-            own_step(0)
+            our_step(0)
         print(profile.key_averages().table(sort_by="self_cpu_time_total", row_limit=25), file=sys.stderr)
     plain = plain_twin(data, settings)
     adam = ReferenceAdam(list(plain.parameters()))
@@ -83,24 +83,24 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
 
     plain_step(batches.batch_at(0).batch)
     used_bf16 = isinstance(precision(training.precision, CPU), torch.autocast)
-    own, theirs, flops, peaks = [], [], [], []
+    ours, theirs, flops, peaks = [], [], [], []
     for step in range(1, options.steps + 1):
         batch = batches.batch_at(step).batch
-        own += [seconds(partial(own_step, step)) for _ in range(options.repeat)]
+        ours += [seconds(partial(our_step, step)) for _ in range(options.repeat)]
         theirs.append(seconds(partial(plain_step, batch)))
         flops.append(batch_flops(batch, model))
         peaks.append(peak_flops(torch.bfloat16 if used_bf16 else torch.float32))
     peak = statistics.median(peaks)
-    useful = statistics.median(flops) / statistics.median(own)
+    useful = statistics.median(flops) / statistics.median(ours)
     return {
         "data": options.data,
-        "num_layers": settings.num_layers,
+        "layers": settings.num_layers,
         "width": settings.hidden_dim,
-        "batch_size": options.batch,
+        "batch": options.batch,
         "precision": "bf16" if used_bf16 else "fp32",
         "threads": torch.get_num_threads(),
-        "ratio": statistics.median(theirs) / statistics.median(own),
-        "instances_per_second": options.batch / statistics.median(own),
+        "ratio": statistics.median(theirs) / statistics.median(ours),
+        "instances_per_second": options.batch / statistics.median(ours),
         "plain_instances_per_second": options.batch / statistics.median(theirs),
         "useful_flops": useful,
         "peak_flops": peak,
@@ -114,8 +114,8 @@ def main() -> None:
     options = parser(__doc__)
     options.add_argument("--batch", type=int, default=1024)
     options.add_argument("--steps", type=int, default=3)
-    options.add_argument("--repeat", type=int, default=2, help="own steps for each plain one")
-    options.add_argument("--profile", action="store_true", help="print where the time of one own step goes")
+    options.add_argument("--repeat", type=int, default=2, help="our steps for each plain one")
+    options.add_argument("--profile", action="store_true", help="print where the time of one of our steps goes")
     chosen = options.parse_args()
     show(measure(chosen), chosen.json)
 

@@ -30,13 +30,13 @@ KS = (1, 5, 10)
 DRAWS = 10
 
 
-def seen_by_role(run: TrainedModel) -> dict[Role, list[str]]:
+def seen_by_role(model: TrainedModel) -> dict[Role, list[str]]:
     """What stands in each role in train."""
-    found: dict[Role, set[str]] = {role: set() for role in Role}
-    for fact in run.dataset.train.facts(run.dataset.vocabulary):
+    seen: dict[Role, set[str]] = {role: set() for role in Role}
+    for fact in model.dataset.train.facts(model.dataset.vocabulary):
         for position, element in fact.elements().items():
-            found[position.role].add(str(element))
-    return {role: sorted(names) for role, names in found.items()}
+            seen[position.role].add(str(element))
+    return {role: sorted(names) for role, names in seen.items()}
 
 
 def with_error(fact: Fact, seen: dict[Role, list[str]], known: set[Fact], random: np.random.Generator) -> Fact:
@@ -50,17 +50,17 @@ def with_error(fact: Fact, seen: dict[Role, list[str]], known: set[Fact], random
             return changed
 
 
-def errors(run: TrainedModel, test: Sequence[Fact], random: np.random.Generator) -> dict[str, float]:
+def errors(model: TrainedModel, test: Sequence[Fact], random: np.random.Generator) -> dict[str, float]:
     """How well planted errors are told from true facts, on average over :data:`DRAWS`."""
-    known = set(run.dataset.facts.facts(run.dataset.vocabulary))
-    seen = seen_by_role(run)
+    known = set(model.dataset.facts.facts(model.dataset.vocabulary))
+    seen = seen_by_role(model)
     planted = len(test) // 5
     figures = []
     for _ in range(DRAWS):
         wrong = np.zeros(len(test), bool)
         wrong[random.choice(len(test), planted, replace=False)] = True
         facts = [with_error(fact, seen, known, random) if w else fact for fact, w in zip(test, wrong, strict=True)]
-        plausibility = np.array([found.plausibility for found in run.score(facts)])
+        plausibility = np.array([scored.plausibility for scored in model.score(facts)])
         order = np.argsort(plausibility, kind="stable")
         pairs = plausibility[wrong][:, None], plausibility[~wrong]
         figures.append([wrong[order[:planted]].mean(), np.less(*pairs).mean() + np.equal(*pairs).mean() / 2])
@@ -68,9 +68,9 @@ def errors(run: TrainedModel, test: Sequence[Fact], random: np.random.Generator)
     return {"facts": len(test), "planted": planted, "draws": DRAWS, "precision": precision, "auc": auc}
 
 
-def calibration(run: TrainedModel, test: Sequence[Fact]) -> dict[str, float]:
+def calibration(model: TrainedModel, test: Sequence[Fact]) -> dict[str, float]:
     """How sure the best answers are in relation to how often they are the element of the fact."""
-    context = run.predictor.context
+    context = model.predictor.context
     queries = [context.encode(fact, position) for fact in test for position in fact.elements()]
     sure: dict[str, list[float]] = {"plain": [], "calibrated": []}
     right = []
@@ -79,46 +79,46 @@ def calibration(run: TrainedModel, test: Sequence[Fact]) -> dict[str, float]:
             sure[kind] += logs.max(-1).values.exp()[scored.rows].tolist()
         best = scored.scores.argmax(-1)[scored.rows].tolist()
         right += [queries[place].answer == one for place, one in zip(scored.places, best, strict=True)]
-    found = {kind: _distance(np.array(values), np.array(right)) for kind, values in sure.items()}
-    return {"queries": len(right), **found}
+    distances = {kind: _distance(np.array(values), np.array(right)) for kind, values in sure.items()}
+    return {"queries": len(right), **distances}
 
 
 def _distance(sure: np.ndarray, right: np.ndarray) -> float:
     groups = np.minimum((10 * sure).astype(int), 9)
-    own = [groups == group for group in range(10) if (groups == group).any()]
-    return float(sum(abs(sure[one].mean() - right[one].mean()) * one.mean() for one in own))
+    members = [groups == group for group in range(10) if (groups == group).any()]
+    return float(sum(abs(sure[one].mean() - right[one].mean()) * one.mean() for one in members))
 
 
-def suggest(run: TrainedModel, test: Sequence[Fact]) -> dict[str, float]:
+def suggest(model: TrainedModel, test: Sequence[Fact]) -> dict[str, float]:
     """How often a qualifier is suggested when it is hidden, each in turn."""
     places = []
     for fact in test:
         for hidden, pair in enumerate(fact.qualifiers):
             rest = [other for i, other in enumerate(fact.qualifiers) if i != hidden]
-            found = run.suggest(Fact(*fact.primary, rest), k=max(KS)).suggestions
-            places.append(place_of(pair, ((one.attribute, one.value) for one in found)))
+            suggestions = model.suggest(Fact(*fact.primary, rest), k=max(KS)).suggestions
+            places.append(place_of(pair, ((one.attribute, one.value) for one in suggestions)))
     return shares("recall", places)
 
 
-def complete(run: TrainedModel, test: Sequence[Fact], random: np.random.Generator) -> dict[str, dict[str, float]]:
+def complete(model: TrainedModel, test: Sequence[Fact], random: np.random.Generator) -> dict[str, dict[str, float]]:
     """How often two hidden elements are both found: together, and each for itself."""
-    known = {str(fact) for fact in run.dataset.facts.facts(run.dataset.vocabulary)}
+    known = {str(fact) for fact in model.dataset.facts.facts(model.dataset.vocabulary)}
     together, apart = [], []
     for fact in test:
         elements = fact.elements()
         one, two = random.choice(len(elements), 2, replace=False).tolist()
         gaps = [list(elements)[one], list(elements)[two]]
         query = Query.from_elements({**elements, **dict.fromkeys(gaps, GAP)})
-        new = (answer.fact for answer in run.complete(query, k=100).answers)
+        new = (answer.fact for answer in model.complete(query, k=100).answers)
         together.append(place_of(str(fact), (text for text in new if text == str(fact) or text not in known)))
-        new = pairs_apart(run, query)
+        new = pairs_apart(model, query)
         apart.append(place_of(str(fact), (text for text in new if text == str(fact) or text not in known)))
     return {"together": shares("hits", together), "apart": shares("hits", apart)}
 
 
-def pairs_apart(run: TrainedModel, query: Query) -> list[str]:
+def pairs_apart(model: TrainedModel, query: Query) -> list[str]:
     """The most probable facts if the answer to one gap told nothing about the other."""
-    context = run.predictor.context
+    context = model.predictor.context
     candidates: list[list[tuple[float, Position, str]]] = []
     for gap in query.gaps:
         encoded = context.encode(query, gap)
@@ -138,15 +138,15 @@ def sampled(facts: Sequence[Fact], size: int, random: np.random.Generator) -> li
     return [facts[i] for i in random.permutation(len(facts))[:size].tolist()]
 
 
-def place_of(wanted: object, found: Iterable[object]) -> int | None:
-    """The place of what is wanted, from 1, if it was found."""
-    return next((place for place, one in enumerate(found, 1) if one == wanted), None)
+def place_of(wanted: object, ranked: Iterable[object]) -> int | None:
+    """The place of what is wanted, from 1, if it is there."""
+    return next((place for place, one in enumerate(ranked, 1) if one == wanted), None)
 
 
 def shares(what: str, places: Sequence[int | None]) -> dict[str, float]:
     """The share of places up to each k."""
-    found = {f"{what}@{k}": sum(place is not None and place <= k for place in places) / len(places) for k in KS}
-    return {"queries": len(places), **found}
+    shares_at = {f"{what}@{k}": sum(place is not None and place <= k for place in places) / len(places) for k in KS}
+    return {"queries": len(places), **shares_at}
 
 
 def main() -> None:
@@ -158,22 +158,22 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    run = load_model(given.run)
-    table = run.dataset.test
+    model = load_model(given.run)
+    table = model.dataset.test
     if given.data:
         other = load(given.data)
-        table, _ = reindex(other.test, other.vocabulary, run.dataset.vocabulary)
-    test = list(table.facts(run.dataset.vocabulary))
+        table, _ = reindex(other.test, other.vocabulary, model.dataset.vocabulary)
+    test = list(table.facts(model.dataset.vocabulary))
     random = np.random.default_rng(given.seed)
-    found: dict[str, object] = {"errors": errors(run, test, random), "calibration": calibration(run, test)}
+    parts: dict[str, object] = {"errors": errors(model, test, random), "calibration": calibration(model, test)}
     if qualified := [fact for fact in test if fact.qualifiers]:
-        found["suggest"] = suggest(run, sampled(qualified, given.sample, random))
-    if run.module.supports_multiple_masks:
-        found["complete"] = complete(run, sampled(test, given.sample, random), random)
+        parts["suggest"] = suggest(model, sampled(qualified, given.sample, random))
+    if model.module.supports_multiple_masks:
+        parts["complete"] = complete(model, sampled(test, given.sample, random), random)
     if given.json:
-        print(json.dumps(found))
+        print(json.dumps(parts))
     else:
-        for part, figures in found.items():
+        for part, figures in parts.items():
             print(part, figures)
 
 

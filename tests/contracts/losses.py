@@ -7,22 +7,23 @@ from torch import Tensor
 
 from nary.models.base import Model
 from nary.models.batch import Batch
-from nary.training.corruptions import Corruptions
-from nary.training.lesson import Lesson
-from nary.training.objective import loss_of
-from nary.training.settings import TrainingSettings
+from nary.training.batches import TrainingBatch
+from nary.training.settings import LOSSES
 
 
-def loss_on(model: Model, batch: Batch, answers: tuple[Tensor, Tensor] | None = None, **training: Any) -> Tensor:
-    """The loss, with settings such as ``loss="bce"``.
+def loss_on(
+    model: Model,
+    batch: Batch,
+    targets: tuple[Tensor, Tensor] | None = None,
+    loss: str = "cross_entropy",
+    **settings: Any,
+) -> Tensor:
+    """The loss of that name with its settings, such as ``entity_label_smoothing=0.1``.
 
-    ``answers`` are rows of the batch [K] and ids [K] where queries have other answers than those they mask.
+    ``targets`` are rows of the batch [K] and ids [K], for queries with other answers than those they mask.
     """
-    settings = TrainingSettings.model_validate(training)
-    lesson = Lesson.of(batch)
-    if answers is not None:
-        lesson = Lesson(batch, *answers, torch.ones(len(answers[0])))
-    corruptions = None
-    if model.info.facts.blocks:
-        corruptions = Corruptions(model.info.facts, model.info, settings, torch.device("cpu"))
-    return loss_of(model, lesson, settings, corruptions)
+    loss_class = LOSSES.get(loss)
+    training_batch = TrainingBatch.from_batch(batch)
+    if targets is not None:
+        training_batch = TrainingBatch(batch, *targets, torch.ones(len(targets[0])))
+    return loss_class(loss_class.settings_class(**settings), model.info)(model, training_batch)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -9,8 +10,9 @@ import numpy as np
 import pytest
 import torch
 from contracts.losses import loss_on
-from runs.small import small_data, small_recipe, small_run, weights
+from runs.small import small_data, small_recipe, small_run, train_in, weights
 from safetensors.torch import load_file
+from training.small import OnStep
 
 from nary.data.dataset import Dataset
 from nary.facts import FactTable
@@ -19,7 +21,8 @@ from nary.inference.folder import save_weights
 from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch, Group
 from nary.models.registry import MODELS
-from nary.runs import InterruptedRun, resume_run, start_run, train_run
+from nary.recipe import Recipe
+from nary.runs import InterruptedRun, resume
 
 
 def kinds_of(model: Model) -> list[Kind]:
@@ -153,24 +156,16 @@ class ModelContract:
             pytest.skip("the model cannot")
         data = small_data(25)
         data = Dataset("twenty", data.vocabulary, {"train": data.facts.take(np.arange(20)), "test": data.test})
-        run = small_run(tmp_path / "run", self.name, data, training__loss=self.loss, **self.learns)
-        metrics = run.evaluate("train").metrics
-        for kind in kinds_of(run.model):
+        trained = small_run(tmp_path / "run", self.name, data, loss__name=self.loss, **self.learns)
+        metrics = trained.evaluate("train").metrics
+        for kind in kinds_of(trained.module):
             assert metrics[kind]["mrr"] > 0.95
 
     def test_resumed_runs_are_equal_to_the_last_bit(self, data: Dataset, tmp_path: Path) -> None:
         settings = {f"model__{key}": value for key, value in self.settings.items()}
-        recipe = small_recipe(data, self.name, training__loss=self.loss, **settings)
-        whole = train_run(start_run(data, recipe, tmp_path / "whole"))
-        run, interrupted = start_run(data, recipe, tmp_path / "parts"), 0
-        while True:
-            try:
-                train_run(run, _interrupting())
-                break
-            except InterruptedRun:
-                interrupted += 1
-                run = resume_run(tmp_path / "parts")
-        assert interrupted == max(0, whole.steps - 1) // 7
+        recipe = small_recipe(data, self.name, loss__name=self.loss, **settings)
+        whole = train_in(tmp_path / "whole", data, recipe)
+        assert train_in_parts(tmp_path / "parts", data, recipe, 7) == max(0, whole.steps - 1) // 7
         assert weights(tmp_path / "parts") == weights(tmp_path / "whole")
 
 
@@ -192,13 +187,21 @@ def _turned(group: Group) -> Group:
     return Group(group.ids[:, order], order[group.columns])  # the order is its own inverse
 
 
-def _interrupting() -> Any:
-    """A listener that presses Ctrl-C after the seventh step."""
-    heard = []
+def train_in_parts(folder: Path, dataset: Dataset, recipe: Recipe, steps: int) -> int:
+    """Press Ctrl-C after so many steps, resume, and so on to the end; how often training was interrupted."""
+    interrupted = 0
+    while True:
+        try:
+            if interrupted:
+                resume(folder, [_interrupt_after(steps)])
+            else:
+                train_in(folder, dataset, recipe, _interrupt_after(steps))
+        except InterruptedRun:
+            interrupted += 1
+        else:
+            return interrupted
 
-    def listen(report: object) -> None:
-        heard.append(report)
-        if len(heard) == 7:
-            os.kill(os.getpid(), signal.SIGINT)
 
-    return listen
+def _interrupt_after(steps: int) -> OnStep:
+    numbers = count(1)
+    return OnStep(lambda _: next(numbers) == steps and os.kill(os.getpid(), signal.SIGINT))

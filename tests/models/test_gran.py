@@ -13,7 +13,7 @@ from torch import Tensor
 from nary.errors import SettingError
 from nary.models.batch import Batch, Group
 from nary.models.gran import Gran, GranSettings
-from nary.training.loop import precision
+from nary.training.runtime import precision
 
 INFO = info_of(40, 12, 9)
 SMALL = {"num_layers": 3, "num_heads": 4, "hidden_dim": 32, "ffn_dim": 48, "dropout": 0.0}
@@ -122,7 +122,7 @@ def test_loss_and_gradients_of_a_mixed_batch_agree_with_the_reference(variant: s
     model = make(variant=variant)
     reference = reference_of(model)
     groups = [all_positions(qualifiers) for qualifiers in range(8)]
-    loss = loss_on(model, batch_of(*groups), entity_smoothing=0.8, relation_smoothing=0.2)
+    loss = loss_on(model, batch_of(*groups), entity_label_smoothing=0.8, relation_label_smoothing=0.2)
     loss.backward()
 
     count = sum(len(ids) for ids, _ in groups)

@@ -26,9 +26,9 @@ class TestContract(ModelContract):
         "training__batch_size": 20,
         "training__learning_rate": 0.01,
         "training__weight_decay": 0.0,
-        "training__negatives": 10,
-        "training__corrupt_values": 0.5,
-        "training__corrupt_from": "all",
+        "loss__num_negatives": 10,
+        "loss__value_fraction": 0.5,
+        "loss__negative_pool": "all",
         "model__embedding_dim": 16,
         "model__num_filters": 16,
     }

@@ -15,7 +15,7 @@ from nary.facts import Role
 from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, SUBJECT
 from nary.models.batch import Batch, Group
 from nary.models.stare.model import Stare, StareSettings
-from nary.training.loop import precision
+from nary.training.runtime import precision
 
 
 def subjects_and_objects(seed: int) -> list[Group]:
@@ -45,7 +45,7 @@ def test_loss_and_gradients_are_those_of_the_reference(seed: int, smoothing: flo
     batch = Batch(groups)
     rows = torch.arange(len(batch)).repeat_interleave(2)
     answers = torch.stack([batch.answers, (batch.answers + 5) % INFO.num_entities], 1).flatten()
-    loss = loss_on(model, batch, (rows, answers), loss="bce", entity_smoothing=smoothing)
+    loss = loss_on(model, batch, (rows, answers), loss="bce", entity_label_smoothing=smoothing)
     labels = multi_hot(rows, answers, (len(batch), INFO.num_entities), smoothing)
     expected = nn.functional.binary_cross_entropy_with_logits(plain_scores(twin, groups), labels.double())
     torch.testing.assert_close(loss.double(), expected, rtol=1e-6, atol=1e-6)
@@ -186,9 +186,9 @@ def test_bfloat16_stays_close_to_float32(variant: str) -> None:
         for parameter in model.parameters():
             parameter.mul_(0.3)
     batch = every_group(facts())
-    exact = loss_on(model, batch, loss="bce", entity_smoothing=0.1)
+    exact = loss_on(model, batch, loss="bce", entity_label_smoothing=0.1)
     with precision("bf16", torch.device("cpu")):
-        rounded = loss_on(model, batch, loss="bce", entity_smoothing=0.1)
+        rounded = loss_on(model, batch, loss="bce", entity_label_smoothing=0.1)
     assert float((rounded - exact).detach().abs()) < 0.01 * float(exact.detach())
     rounded.backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())

@@ -1,20 +1,17 @@
 """RAE: what its network learns from, and how it is learned: at the same time as the distance, or in turns with it."""
 
-import os
-import signal
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from contracts.model import train_in_parts
 from models.tuples.small import SETTINGS, facts, groups, make
-from runs.small import small_data, small_recipe, weights
+from runs.small import small_data, small_recipe, train_in, weights
 
 from nary.models.batch import Batch, Group
 from nary.models.tuples.m_transh import MTransH
 from nary.models.tuples.rae import RAE
-from nary.runs import InterruptedRun, resume_run, start_run, train_run
 
 
 def rae(**settings: Any) -> RAE:
@@ -91,24 +88,24 @@ def test_the_joint_loss_is_that_of_m_transh_and_the_weighted_network() -> None:
 def test_in_turns_the_objective_leaves_the_network_out() -> None:
     batch = Batch(groups(facts()))
     model = rae(learning="alternating")
-    found, penalty = model.extra_loss(batch), MTransH.extra_loss(model, batch)
-    assert found is not None
+    extra, penalty = model.extra_loss(batch), MTransH.extra_loss(model, batch)
+    assert extra is not None
     assert penalty is not None
-    assert found.item() == penalty.item()
+    assert extra.item() == penalty.item()
     assert rae(learning="alternating", variant="hype").extra_loss(batch) is None
 
 
 def test_rounds_are_those_of_the_authors() -> None:
     model = rae(learning="alternating")
-    found = model.alternation()
-    assert found is not None
-    assert [found.at(epoch) is None for epoch in (0, 99, 100, 114, 115, 214, 215)] == [
+    alternation = model.alternation()
+    assert alternation is not None
+    assert [alternation.at(epoch) is None for epoch in (0, 99, 100, 114, 115, 214, 215)] == [
         *(True, True, False, False),
         *(True, True, False),
     ]
-    network, entities = found.phases
-    assert found.at(100) is found.at(109) is network
-    assert found.at(110) is found.at(114) is entities
+    network, entities = alternation.phases
+    assert alternation.at(100) is alternation.at(109) is network
+    assert alternation.at(110) is alternation.at(114) is entities
     assert (network.rate, entities.rate) == (5e-3, 1e-3)
     assert list(network.parameters) == list(model.network.parameters())
     assert list(entities.parameters) == [model.entity]
@@ -116,18 +113,9 @@ def test_rounds_are_those_of_the_authors() -> None:
 
 def test_runs_in_turns_resume_to_the_last_bit(tmp_path: Path) -> None:
     data = small_data()
-    own = SETTINGS["rae"] | {"learning": "alternating", "round_epochs": [2, 1, 1]}
-    changed = {f"model__{key}": value for key, value in own.items()}
-    recipe = small_recipe(data, "rae", training__loss="margin", training__epochs=8, **changed)
-    train_run(start_run(data, recipe, tmp_path / "whole"))
-    run, stopped = start_run(data, recipe, tmp_path / "parts"), 0
-    while True:
-        steps = count(1)
-        try:
-            train_run(run, lambda _, steps=steps: next(steps) == 5 and os.kill(os.getpid(), signal.SIGINT))  # type: ignore[misc]
-            break
-        except InterruptedRun:
-            stopped += 1
-            run = resume_run(tmp_path / "parts")
-    assert stopped > 3
+    settings = SETTINGS["rae"] | {"learning": "alternating", "round_epochs": [2, 1, 1]}
+    changed = {f"model__{key}": value for key, value in settings.items()}
+    recipe = small_recipe(data, "rae", loss__name="margin", training__epochs=8, **changed)
+    train_in(tmp_path / "whole", data, recipe)
+    assert train_in_parts(tmp_path / "parts", data, recipe, 5) > 3
     assert weights(tmp_path / "parts") == weights(tmp_path / "whole")

@@ -10,14 +10,8 @@ from safetensors.torch import load_file, save_file
 
 from nary.data.dataset import Dataset
 from nary.facts import Fact
-from nary.inference.folder import (
-    ModelFolderError,
-    load_model,
-    read_description,
-    save_description,
-    save_weights,
-)
-from nary.models.base import DatasetInfo
+from nary.inference.folder import ModelFolderError, load_module, read_description, save_description, save_weights
+from nary.models.base import DatasetInfo, Model
 from nary.models.registry import MODELS
 from nary.models.tuples.base import TupleModel
 from nary.training.checkpoint import Checkpoints, TrainState
@@ -27,16 +21,20 @@ from nary.training.settings import TrainingSettings
 
 def saved(name: str, data: Dataset, folder: Path) -> TupleModel:
     model = build(name, DatasetInfo.from_dataset(data), **SETTINGS[name])
-    save_description(folder, data, model.settings)
+    save_description(folder, data, small_recipe(data, name, **{f"model__{k}": v for k, v in SETTINGS[name].items()}))
     save_weights(folder, model)
     return model.eval()
+
+
+def loaded(folder: Path, data: Dataset) -> Model:
+    return load_module(folder, read_description(folder).recipe, data)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_loaded_model_is_the_same(name: str, tmp_path: Path) -> None:
     data = small_data()
     model = saved(name, data, tmp_path / "model")
-    again = load_model(tmp_path / "model", read_description(tmp_path / "model"), data)
+    again = loaded(tmp_path / "model", data)
     assert isinstance(again, TupleModel)
     assert again.arities == model.arities == {2, 3, 4}
     assert not any("schemas" in key for key in again.state_dict())
@@ -49,7 +47,7 @@ def test_arities_that_training_lacks_have_no_parameters(name: str, tmp_path: Pat
     train = [Fact("a", "r", "b"), Fact("b", "r", "c", [("p", "a"), ("q", "b")])]
     data = dataset_of(train=train, test=[Fact("c", "r", "a", [("p", "b")])])
     model = saved(name, data, tmp_path / "model")
-    again = load_model(tmp_path / "model", read_description(tmp_path / "model"), data)
+    again = loaded(tmp_path / "model", data)
     assert not any(key.endswith("_3") for key, _ in again.named_parameters())
     assert torch.equal(scores(again, *groups(data.train)), scores(model, *groups(data.train)))
 
@@ -79,7 +77,7 @@ def test_weights_that_do_not_belong_together_are_refused(name: str, tmp_path: Pa
     for key in [key for key, tensor in whole.items() if tensor.dim() > 1]:
         save_file({**whole, key: whole[key][1:].clone()}, path)
         with pytest.raises(ModelFolderError, match=f"{key} is of shape"):
-            load_model(tmp_path / "model", read_description(tmp_path / "model"), data)
+            loaded(tmp_path / "model", data)
 
 
 def test_parameters_follow_from_the_facts() -> None:
