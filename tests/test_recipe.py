@@ -8,7 +8,7 @@ import pytest
 from nary.config import read_toml, with_overrides
 from nary.data import catalog
 from nary.errors import SettingError
-from nary.models.registry import MODELS, find
+from nary.models.registry import MODELS
 from nary.recipe import EXAMPLE, Recipe, choose_recipe, full_key, shipped_recipes
 from nary.training.settings import LOSSES
 
@@ -73,7 +73,7 @@ def test_a_recipe_written_out_is_read_back(name: str, tmp_path: Path) -> None:
 def test_unknown_data_take_the_model_s_example(model: str) -> None:
     recipe = choose_recipe("mine", model)
     assert recipe.data.name == "mine"
-    assert recipe.loss.name in find(model).losses
+    assert recipe.loss.name in MODELS.get(model).losses
     example = f"{model}/{EXAMPLE}"
     if model == "frequency":  # counting has no settings
         assert example not in shipped_recipes()

@@ -6,12 +6,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nary.config import Settings
 from nary.data.dataset import Dataset
-from nary.facts import FactTable
 from nary.facts.layout import FIRST_ATTRIBUTE
-from nary.inference.folder import sizes_of
 from nary.inference.predictor import Predictor
-from nary.models.base import Kind, Model, Sizes
+from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch, Group
 
 _NEVER = 1e-9
@@ -23,13 +22,10 @@ class Memory(Model):
     name = "memory"
     supports_multiple_masks = True
 
-    def __init__(self, sizes: Sizes) -> None:
-        super().__init__()
-        self.sizes = sizes
-
-    def prepare(self, train: FactTable) -> None:
+    def __init__(self, info: DatasetInfo) -> None:
+        super().__init__(Settings(), info)
         self.facts = {}
-        for block in train.blocks:
+        for block in info.facts.blocks:
             m = block.qualifiers
             orders = [np.array(order, int) for order in permutations(range(m))]
             primary = np.arange(FIRST_ATTRIBUTE)
@@ -37,24 +33,22 @@ class Memory(Model):
             self.facts[block.ids.shape[1]] = np.concatenate(turned)
 
     def score(self, batch: Batch, kind: Kind) -> Tensor:
-        size = self.sizes.entities if kind == "entity" else self.sizes.relations
+        size = self.info.num_candidates(kind)
         return torch.stack([row for group in batch.groups for row in self._rows(group, size)])
 
     def _rows(self, group: Group, size: int) -> list[Tensor]:
         facts = self.facts.get(group.ids.shape[1], np.empty((0, group.ids.shape[1]), int))
         hidden = torch.zeros_like(group.ids, dtype=torch.bool) if group.hidden is None else group.hidden
-        found = []
-        for ids, column, own in zip(group.ids.numpy(), group.columns.tolist(), hidden.numpy(), strict=True):
-            visible = ~own
+        rows = []
+        for ids, column, unknown in zip(group.ids.numpy(), group.columns.tolist(), hidden.numpy(), strict=True):
+            visible = ~unknown
             visible[column] = False
             agree = (facts[:, visible] == ids[visible]).all(axis=1)
             counts = np.bincount(facts[agree, column], minlength=size) + _NEVER
-            found.append(torch.from_numpy(counts).log().float())
-        return found
+            rows.append(torch.from_numpy(counts).log().float())
+        return rows
 
 
 def remembering(dataset: Dataset) -> Predictor:
     """A predictor that knows train by heart."""
-    model = Memory(sizes_of(dataset))
-    model.prepare(dataset.train)
-    return Predictor(model, dataset)
+    return Predictor(Memory(DatasetInfo.from_dataset(dataset)), dataset)

@@ -11,8 +11,8 @@ from nary.evaluation.queries import make_batch
 from nary.facts import Fact, Position, Query, Role
 from nary.facts.graph import edge_matrix
 from nary.inference import neighbors
-from nary.inference.folder import sizes_of
 from nary.inference.predictor import Predictor
+from nary.models.base import DatasetInfo
 from nary.models.frequency import Frequency, FrequencySettings
 from nary.runs import TrainedModel
 
@@ -57,8 +57,7 @@ def test_the_partner_of_the_answer_is_hidden_not_left_out() -> None:
 
 
 def test_a_model_that_cannot_hide_tells_only_what_qualifiers_add() -> None:
-    model = Frequency(FrequencySettings(), sizes_of(DATA))
-    model.prepare(DATA.train)
+    model = Frequency(FrequencySettings(), DatasetInfo.from_dataset(DATA))
     found = Predictor(model, DATA).explain(TRAIN[0], OBJECT)
     assert [one.position for one in found.contributions] == ["qualifier 1"]
     assert list(found.supporting) == list(found.attention) == []
@@ -97,7 +96,7 @@ def test_supporting_facts_are_the_nearest_questions_for_the_role(gran: TrainedMo
     known = [one for one in gran.dataset.train.facts(gran.dataset.vocabulary) if one != fact]
     queries = [context.encode(one, OBJECT) for one in [fact, *known]]
     with torch.inference_mode():
-        vectors = torch.cat([gran.model.encode(make_batch([query])) for query in queries])
+        vectors = torch.cat([gran.module.encode(make_batch([query])) for query in queries])
     cosines = torch.nn.functional.cosine_similarity(vectors[:1], vectors[1:], dim=-1)
     nearest = dict(zip(map(str, known), cosines.tolist(), strict=True))
     similarities = [one.similarity for one in found.supporting]
@@ -147,7 +146,7 @@ def test_attention_goes_along_edges(gran: TrainedModel, fact: Fact) -> None:
     assert all(one.type == types[pair] and 0 <= one.weight <= 1 for pair, one in pairs.items())
     context = gran.predictor.context
     with torch.inference_mode():
-        weights = gran.model.attention(make_batch([context.encode(fact, OBJECT)]))
+        weights = gran.module.attention(make_batch([context.encode(fact, OBJECT)]))
     assert weights is not None
     assert pairs[2, 0].weight == pytest.approx(float(weights[0, :, 2, 0].mean()), abs=1e-6)  # looks in both layers
     assert pairs[0, 2].weight == pytest.approx(float(weights[0, 0, 0, 2]), abs=1e-6)  # looks in the first only

@@ -22,8 +22,13 @@ from nary.runs import TrainedModel, load_model, resume
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
-    return small_run(tmp_path_factory.mktemp("trained") / "run", training__epochs=1)
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("trained") / "run"
+
+
+@pytest.fixture(scope="module")
+def trained(folder: Path) -> TrainedModel:
+    return small_run(folder, training__epochs=1)
 
 
 @pytest.fixture
@@ -40,7 +45,7 @@ def test_a_saved_model_answers_as_before(trained: TrainedModel, saved: Path) -> 
     assert again.evaluate().metrics == trained.evaluate().metrics
     assert again.dataset.fingerprint == trained.dataset.fingerprint
     assert again.settings == trained.settings
-    assert not again.model.training
+    assert not again.module.training
 
 
 @pytest.mark.parametrize("model", ["gran", "frequency"])
@@ -53,15 +58,13 @@ def test_scores_come_back_to_the_last_bit(model: str, tmp_path: Path) -> None:
             for column in range(ids.shape[1]):
                 batch = Batch([Group(ids, torch.full((len(ids),), column))])
                 kind = "entity" if column in block.entity_columns else "relation"
-                assert torch.equal(again.model.score(batch, kind), run.module.score(batch, kind))
+                assert torch.equal(again.module.score(batch, kind), run.module.score(batch, kind))
 
 
-def test_a_run_folder_and_its_model_folder_are_the_same_model(trained: TrainedModel) -> None:
-    assert trained.folder is not None
-    run, model = load_model(trained.folder), load_model(trained.folder / "model")
+def test_a_run_folder_and_its_model_folder_are_the_same_model(trained: TrainedModel, folder: Path) -> None:
+    run, model = load_model(folder), load_model(folder / "model")
     assert run.evaluate().metrics == model.evaluate().metrics
     assert run.recipe == model.recipe == trained.recipe
-    assert model.folder is None
 
 
 def test_it_is_written_once(trained: TrainedModel, saved: Path) -> None:
@@ -132,8 +135,8 @@ def test_files_of_another_kind_are_refused(saved: Path, name: str) -> None:
         ({"format": 2, "nary": "9.0"}, r"newer version of Nary \(format 2, 9\.0\)"),
         ({"format": "new"}, "not the description of a model"),
         ({"format": True}, "not the description of a model"),
-        ({"dataset": 5}, "dataset is missing or of the wrong kind"),
-        ({"fingerprint": None}, "fingerprint is missing or of the wrong kind"),
+        ({"dataset": 5}, "dataset is missing or of the wrong type"),
+        ({"fingerprint": None}, "fingerprint is missing or of the wrong type"),
         ({"fingerprint": "0"}, "not those it was made with"),
         ({"model": {"name": "grannn"}}, "unknown model 'grannn'"),
         ({"model": {"name": ["gran"]}}, "unknown model"),
@@ -145,16 +148,21 @@ def test_files_of_another_kind_are_refused(saved: Path, name: str) -> None:
         ),
         ({"model": {"name": "gran", "num_layers": 1, "hidden_dim": 8, "num_heads": 2, "ffn_dim": 16}}, "is of shape"),
         ({"model": {"name": "frequency"}}, "is missing, or not part of this model"),
-        ({"model": "gran"}, "model is missing or of the wrong kind"),
-        ({"sizes": {"entities": 20}}, "damaged"),
-        ({"sizes": {"entities": 10**12, "relations": 6, "max_arity": 4}}, "sizes are not those"),
+        ({"model": "gran"}, "model is 'gran', not a table"),
+        ({"sizes": {"num_entities": 20}}, "sizes are not those"),
+        ({"sizes": {"num_entities": 10**12, "num_relations": 6, "max_arity": 4}}, "sizes are not those"),
         ({"recipe": []}, "damaged"),
         ({"recipe": {"training": {"epoch": 1}}}, r"data\.name is missing|unknown key"),
     ],
 )
 def test_a_description_that_is_not_right(saved: Path, changed: dict[str, object], message: str) -> None:
     path = saved / "config.json"
-    path.write_bytes(orjson.dumps({**orjson.loads(path.read_bytes()), **changed}))
+    config = orjson.loads(path.read_bytes())
+    if "model" in changed:
+        config["recipe"]["model"] = changed["model"]
+    else:
+        config |= changed
+    path.write_bytes(orjson.dumps(config))
     assert str(saved) in str(refused(saved, message).file)
 
 
@@ -162,7 +170,7 @@ def test_a_description_that_is_not_right(saved: Path, changed: dict[str, object]
 def test_no_model_is_built_that_is_larger_than_its_weights(saved: Path, key: str) -> None:
     path = saved / "config.json"
     config = orjson.loads(path.read_bytes())
-    config["model"][key] = 10**12
+    config["recipe"]["model"][key] = 10**12
     path.write_bytes(orjson.dumps(config))
     refused(saved, rf"model\.{key} is 1,000,000,000,000, and the weights are of a smaller model")
 
@@ -241,7 +249,7 @@ def test_what_was_evaluated_is_kept(trained: TrainedModel, saved: Path, tmp_path
     test, valid = run.evaluate(), run.evaluate("valid")
     unfiltered = run.evaluate(protocol=run.protocol({"evaluation.filter": "none"}))
     for report in (test, valid, unfiltered, test):
-        run.keep(report)
+        run.add_report(report, saved)
     assert orjson.loads((saved / "metrics.json").read_bytes()) == [
         report.as_dict() for report in (valid, unfiltered, test)
     ]
@@ -251,7 +259,7 @@ def test_what_was_evaluated_is_kept(trained: TrainedModel, saved: Path, tmp_path
     again.save(tmp_path / "again")
     assert (tmp_path / "again" / "metrics.json").read_bytes() == (saved / "metrics.json").read_bytes()
     with pytest.raises(SettingError, match="other facts"):
-        run.keep(replace(test, split="other facts"))
+        run.add_report(replace(test, split="other facts"), saved)
 
 
 def test_training_keeps_what_it_validated_at_the_end(tmp_path: Path) -> None:
@@ -259,7 +267,7 @@ def test_training_keeps_what_it_validated_at_the_end(tmp_path: Path) -> None:
     kept = load_model(tmp_path / "run").reports
     assert [report.split for report in kept] == ["valid"]
     assert kept[0].metrics == run.evaluate("valid").metrics
-    run.keep(run.evaluate("test"))
+    run.add_report(run.evaluate("test"), tmp_path / "run" / "model")
     before = (tmp_path / "run" / "model" / "metrics.json").read_bytes()
     resume(tmp_path / "run")  # which has nothing left to do
     assert (tmp_path / "run" / "model" / "metrics.json").read_bytes() == before
@@ -280,7 +288,7 @@ def test_metrics_that_are_not_right(saved: Path, content: object) -> None:
 
 def test_a_metric_that_an_older_report_lacks_is_absent(saved: Path) -> None:
     run = load_model(saved)
-    run.keep(run.evaluate())
+    run.add_report(run.evaluate(), saved)
     content = orjson.loads((saved / "metrics.json").read_bytes())
     for figures in content[0]["metrics"].values():
         del figures["hits@5"]
@@ -292,7 +300,7 @@ def test_a_metric_that_an_older_report_lacks_is_absent(saved: Path) -> None:
         report.table().splitlines()[1].split() == run.reports[0].table().replace("Hits@5", "").splitlines()[1].split()
     )
     assert len(report.table().splitlines()[2].split()) == len(report.table().splitlines()[3].split()) - 1
-    load_model(saved).keep(report)
+    load_model(saved).add_report(report, saved)
     assert report.csv()
     assert report.latex()
 
@@ -310,11 +318,11 @@ def test_a_bug_in_a_model_looks_like_one(saved: Path, error: type[Exception], mo
     load_model(saved)
 
 
-@pytest.mark.parametrize("open", [load_model, resume_run])
-def test_what_is_no_folder_of_ours(open: Callable[[Path], Run], tmp_path: Path) -> None:
+@pytest.mark.parametrize("open", [load_model, resume])
+def test_what_is_no_folder_of_ours(open: Callable[[Path], object], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "none", tmp_path, tmp_path / "file"):
-        with pytest.raises(NaryError, match=r"no model or run folder|no run folder") as caught:
+        with pytest.raises(NaryError, match=r"no model or run folder|not a run folder") as caught:
             open(path)
         assert caught.value.exit_code == 2
         assert "nary train" in str(caught.value.hint)

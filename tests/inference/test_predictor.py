@@ -11,8 +11,8 @@ from runs.small import dataset_of, small_data, small_run
 from nary.errors import DataError, FactError, SettingError
 from nary.evaluation.scorer import ScoreError
 from nary.facts import GAP, Fact, Query, Role
-from nary.inference.folder import sizes_of
 from nary.inference.predictor import Predictor
+from nary.models.base import DatasetInfo
 from nary.models.frequency import Frequency, FrequencySettings
 from nary.runs import TrainedModel
 
@@ -28,8 +28,7 @@ DATA = dataset_of(train=TRAIN, test=TEST)
 
 @pytest.fixture
 def predictor() -> Predictor:
-    model = Frequency(FrequencySettings(), sizes_of(DATA))
-    model.prepare(DATA.train)
+    model = Frequency(FrequencySettings(), DatasetInfo.from_dataset(DATA))
     return Predictor(model, DATA)
 
 
@@ -199,7 +198,7 @@ def test_probabilities_are_calibrated_on_valid_if_the_model_has_not_learned_from
     names = gran.dataset.vocabulary
     query = Query(names.entities[0], names.relations[-1], GAP)
     calibrated, plain = (
-        Predictor(gran.model, gran.dataset, held_out).predict_many([query])[0]
+        Predictor(gran.module, gran.dataset, held_out).predict_many([query])[0]
         for held_out in (gran.dataset.valid, None)
     )
     assert calibrated.calibrated
@@ -228,11 +227,11 @@ def test_calibration_makes_valid_facts_more_probable(gran: TrainedModel) -> None
         chances = [{a.name: a.probability for a in one.answers}[name] for one, name in zip(found, answers, strict=True)]
         return -sum(map(math.log, chances))
 
-    assert loss(gran.predictor) < loss(Predictor(gran.model, gran.dataset))
+    assert loss(gran.predictor) < loss(Predictor(gran.module, gran.dataset))
 
 
 def test_a_model_that_gives_nan_is_refused(gran: TrainedModel) -> None:
-    model = deepcopy(gran.model)
+    model = deepcopy(gran.module)
     with torch.no_grad():
         next(model.parameters()).fill_(torch.nan)
     names = gran.dataset.vocabulary
