@@ -76,9 +76,9 @@ def test_a_folder_to_a_file(nary: Callable[..., Outcome], out: str) -> None:
 @pytest.mark.parametrize("format", ["jsonl", "parquet", "hyper-relational", "gran"])
 def test_a_folder_to_a_folder(nary: Callable[..., Outcome], format: str) -> None:
     assert nary("convert", "folder", "out", "--to", format) == (0, "out: 2 train, 1 test facts\n", "")
-    found = read("out")
-    assert facts_of(found) == {"train": [A, B], "test": [C]}
-    assert found.vocabulary.labels == {"Ada": "Ada Lovelace"}
+    converted = read("out")
+    assert facts_of(converted) == {"train": [A, B], "test": [C]}
+    assert converted.vocabulary.labels == {"Ada": "Ada Lovelace"}
 
 
 def test_json_says_what_was_written(nary: Callable[..., Outcome], folder: Path) -> None:

@@ -35,9 +35,9 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_list_as_json(empty: Path) -> None:
-    found = {one["name"]: one for one in run_json()}
-    assert tuple(found) == dataset_names()
-    assert found["jf17k"] == {
+    listed = {one["name"]: one for one in run_json()}
+    assert tuple(listed) == dataset_names()
+    assert listed["jf17k"] == {
         "name": "jf17k",
         "facts": {"train": 76_379, "test": 24_568},
         "entities": 28_645,
@@ -46,11 +46,11 @@ def test_the_list_as_json(empty: Path) -> None:
         "arities": [2, 3, 4, 5, 6],
         "here": False,
         "complete": True,
-        "description": found["jf17k"]["description"],
+        "description": listed["jf17k"]["description"],
     }
-    assert found["nobel"]["here"]
-    assert found["nobel"]["arities"] == list(range(2, 9))
-    assert found["wd50k_33"]["facts"]["valid"] == 10_568  # what the files hold, not the slip of the publication
+    assert listed["nobel"]["here"]
+    assert listed["nobel"]["arities"] == list(range(2, 9))
+    assert listed["wd50k_33"]["facts"]["valid"] == 10_568  # what the files hold, not the slip of the publication
 
 
 def test_the_list_for_people(empty: Path) -> None:
@@ -66,14 +66,15 @@ def test_the_list_for_people(empty: Path) -> None:
 
 
 def test_one_dataset_as_json() -> None:
-    found = run_json("nobel")
-    assert found["name"] == "nobel"
-    assert list(found["facts"]) == ["train", "valid", "test"]
-    assert sum(found["arities"].values()) == sum(found["facts"].values())
-    assert found["higher_arity"] == sum(n for arity, n in found["arities"].items() if arity != "2")
-    assert found["complete"] is True
-    assert (found["published"], found["differences"], found["files"], found["folder"]) == ({}, [], [], None)
-    assert found["license"] == "CC0"
+    described = run_json("nobel")
+    assert described["name"] == "nobel"
+    assert list(described["facts"]) == ["train", "valid", "test"]
+    assert sum(described["arities"].values()) == sum(described["facts"].values())
+    assert described["higher_arity"] == sum(n for arity, n in described["arities"].items() if arity != "2")
+    assert described["complete"] is True
+    assert (described["published"], described["differences"]) == ({}, [])
+    assert (described["files"], described["folder"]) == ([], None)
+    assert described["license"] == "CC0"
 
 
 def test_one_dataset_for_people() -> None:
@@ -110,12 +111,12 @@ def test_counts_beside_the_published_ones(benchmark_data: Path) -> None:
 
 @pytest.mark.benchmark_data
 def test_incompleteness_is_loud(benchmark_data: Path) -> None:
-    found = run_json("wikipeople")
-    assert found["complete"] is False
-    assert found["facts"]["train"] == 294_439
-    assert found["published"]["facts"]["train"] == 305_725
-    assert "INCOMPLETE: 11,286" in found["notes"][0]
-    assert {difference["count"] for difference in found["differences"]} == {"facts", "entities", "relations"}
+    described = run_json("wikipeople")
+    assert described["complete"] is False
+    assert described["facts"]["train"] == 294_439
+    assert described["published"]["facts"]["train"] == 305_725
+    assert "INCOMPLETE: 11,286" in described["notes"][0]
+    assert {difference["count"] for difference in described["differences"]} == {"facts", "entities", "relations"}
     colored = CliRunner().invoke(app, ["wikipeople"], color=True).stdout
     assert "\x1b[31m\x1b[1mINCOMPLETE: 11,286" in colored
     assert "INCOMPLETE" in next(line for line in run().stdout.splitlines() if line.startswith("wikipeople "))

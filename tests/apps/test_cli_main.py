@@ -21,8 +21,8 @@ def shell(script: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_version() -> None:
-    found = CliRunner().invoke(cli.app, ["--version"])
-    assert (found.exit_code, found.stdout) == (0, f"nary {nary.__version__}\n")
+    result = CliRunner().invoke(cli.app, ["--version"])
+    assert (result.exit_code, result.stdout) == (0, f"nary {nary.__version__}\n")
 
 
 def test_help_lists_every_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,11 +39,11 @@ def test_help_lists_every_command(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_a_command_shows_an_example(command: str) -> None:
-    found = CliRunner().invoke(cli.app, [command, "--help"])
-    assert found.exit_code == 0
-    assert "Example" in found.stdout
-    assert f"nary {command}" in found.stdout.split("Example", 1)[1]
-    assert "--json" in found.stdout or command in ("demo",)
+    result = CliRunner().invoke(cli.app, [command, "--help"])
+    assert result.exit_code == 0
+    assert "Example" in result.stdout
+    assert f"nary {command}" in result.stdout.split("Example", 1)[1]
+    assert "--json" in result.stdout or command in ("demo",)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["stats", "--help"], ["statistics"]])

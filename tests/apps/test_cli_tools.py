@@ -32,20 +32,20 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_stats_json(nary: Nary, file: Path) -> None:
-    found = nary("stats", file, "--json")
-    assert found.code == 0
-    assert found.json["facts"] == {"train": 5}
-    assert (found.json["entities"], found.json["relations"], found.json["higher_arity"]) == (5, 5, 1)
-    assert found.json["arities"] == {"2": 4, "4": 1}
-    assert found.json["top_relations"] == [["knows", 3], ["built", 1], ["wrote", 1]]
-    assert found.err == ""
+    outcome = nary("stats", file, "--json")
+    assert outcome.code == 0
+    assert outcome.json["facts"] == {"train": 5}
+    assert (outcome.json["entities"], outcome.json["relations"], outcome.json["higher_arity"]) == (5, 5, 1)
+    assert outcome.json["arities"] == {"2": 4, "4": 1}
+    assert outcome.json["top_relations"] == [["knows", 3], ["built", 1], ["wrote", 1]]
+    assert outcome.err == ""
 
 
 def test_stats_for_people_and_a_picture(nary: Nary, file: Path, tmp_path: Path) -> None:
-    found = nary("stats", file, "--plot", tmp_path / "facts.svg")
-    assert found.code == 0
-    assert "knows" in found.out
-    assert "entities" in found.out
+    outcome = nary("stats", file, "--plot", tmp_path / "facts.svg")
+    assert outcome.code == 0
+    assert "knows" in outcome.out
+    assert "entities" in outcome.out
     assert (tmp_path / "facts.svg").read_text(encoding="utf-8").startswith("<?xml")
     refused = nary("stats", file, "--plot", tmp_path / "facts.doc", "--json")
     assert refused.code == 2
@@ -53,19 +53,20 @@ def test_stats_for_people_and_a_picture(nary: Nary, file: Path, tmp_path: Path) 
 
 
 def test_check_json(nary: Nary, folder: Path) -> None:
-    found = nary("check", folder, "--json")
-    assert found.code == 0
-    assert found.json["duplicates"] == {"train": 1, "test": 0}
-    assert (found.json["test_in_train"], found.json["test_primary_in_train"], found.json["test_unseen"]) == (0, 1, 1)
-    assert found.json["clean"] is False
+    outcome = nary("check", folder, "--json")
+    assert outcome.code == 0
+    assert outcome.json["duplicates"] == {"train": 1, "test": 0}
+    assert (outcome.json["test_in_train"], outcome.json["test_primary_in_train"]) == (0, 1)
+    assert outcome.json["test_unseen"] == 1
+    assert outcome.json["clean"] is False
 
 
 def test_check_for_people_gives_a_verdict(nary: Nary, folder: Path, file: Path) -> None:
-    found = nary("check", folder)
-    assert found.code == 0
-    assert "test: the primary triple is in train" in found.out
-    assert "50.0%" in found.out
-    assert "Not clean: duplicates; valid or test facts" in found.out
+    outcome = nary("check", folder)
+    assert outcome.code == 0
+    assert "test: the primary triple is in train" in outcome.out
+    assert "50.0%" in outcome.out
+    assert "Not clean: duplicates; valid or test facts" in outcome.out
     file.write_text("Ada\tknows\t NULL\nAda\tknows\tnull\n", encoding="utf-8")
     alone = nary("check", file)
     assert "one split only" in alone.out
@@ -92,9 +93,9 @@ def test_notes_about_the_data_go_to_standard_error(nary: Nary, file: Path) -> No
 
 def test_split_then_check(nary: Nary, tmp_path: Path) -> None:
     assert nary("generate", tmp_path / "facts.jsonl", "--facts", "600", "--entities", "30").code == 0
-    found = nary("split", tmp_path / "facts.jsonl", "--out", tmp_path / "parts", "--separate-primary", "--json")
-    assert found.code == 0
-    assert found.json["facts"] == {"train": 480, "valid": 60, "test": 60}
+    outcome = nary("split", tmp_path / "facts.jsonl", "--out", tmp_path / "parts", "--separate-primary", "--json")
+    assert outcome.code == 0
+    assert outcome.json["facts"] == {"train": 480, "valid": 60, "test": 60}
     assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == ["test.jsonl", "train.jsonl", "valid.jsonl"]
     assert nary("check", tmp_path / "parts", "--strict").code == 0
     # The splits are pooled and, with another seed, divided differently.
@@ -104,10 +105,10 @@ def test_split_then_check(nary: Nary, tmp_path: Path) -> None:
 
 
 def test_split_for_people(nary: Nary, file: Path, tmp_path: Path) -> None:
-    found = nary("split", file, "--out", tmp_path / "parts")
-    assert found.code == 0
-    assert "train" in found.out
-    assert "requested for valid and test" in found.err
+    outcome = nary("split", file, "--out", tmp_path / "parts")
+    assert outcome.code == 0
+    assert "train" in outcome.out
+    assert "requested for valid and test" in outcome.err
 
 
 def test_split_never_writes_over_anything(nary: Nary, file: Path, folder: Path) -> None:
@@ -145,6 +146,6 @@ def test_generate_refuses_impossible_settings(nary: Nary, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("command", ["stats", "check", "split", "generate"])
 def test_help_has_an_example(nary: Nary, command: str) -> None:
-    found = nary(command, "--help")
-    assert found.code == 0
-    assert f"Example: nary {command}" in found.out
+    outcome = nary(command, "--help")
+    assert outcome.code == 0
+    assert f"Example: nary {command}" in outcome.out

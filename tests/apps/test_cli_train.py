@@ -46,39 +46,39 @@ def query(data: Dataset) -> str:
 
 def test_train(nary: Nary, facts: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    found = nary("train", facts, "--out", folder, "--seed", 3, *options())
-    assert found.code == 0, found.err
-    assert f"Next: nary evaluate {folder}" in found.out
-    assert "no recipe for this data: that of gran/nobel" in found.err
-    assert "steps; more epochs or a smaller training.batch_size" in found.err
+    outcome = nary("train", facts, "--out", folder, "--seed", 3, *options())
+    assert outcome.code == 0, outcome.err
+    assert f"Next: nary evaluate {folder}" in outcome.out
+    assert "no recipe for this data: using gran/nobel" in outcome.err
+    assert "steps; more epochs or a smaller training.batch_size" in outcome.err
     assert (folder / "curves.png").read_bytes()[:4] == b"\x89PNG"
     assert "seed = 3\n" in (folder / "recipe.toml").read_text()
 
 
 def test_train_json(nary: Nary, facts: Path, tmp_path: Path) -> None:
-    found = nary("train", facts, "--out", tmp_path / "run", "--json", *options()).json
+    result = nary("train", facts, "--out", tmp_path / "run", "--json", *options()).json
     keys = {"run", "model", "dataset", "epochs", "steps", "seconds", "instances_per_second", "loss"}
-    assert keys <= set(found)
-    assert (found["run"], found["model"], found["dataset"]) == (str(tmp_path / "run"), "gran", "toy")
+    assert keys <= set(result)
+    assert (result["run"], result["model"], result["dataset"]) == (str(tmp_path / "run"), "gran", "toy")
     lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
-    assert json.loads(lines[-1])["step"] == found["steps"] > 0
-    assert found["loss"] > 0
-    assert found["epochs"] == pytest.approx(4, abs=0.2)
+    assert json.loads(lines[-1])["step"] == result["steps"] > 0
+    assert result["loss"] > 0
+    assert result["epochs"] == pytest.approx(4, abs=0.2)
     again = nary("train", "--resume", tmp_path / "run", "--json").json
-    assert (again["steps"], again["loss"]) == (found["steps"], found["loss"])
+    assert (again["steps"], again["loss"]) == (result["steps"], result["loss"])
 
 
 def test_train_json_frequency(nary: Nary, facts: Path, tmp_path: Path) -> None:
-    found = nary("train", facts, "--model", "frequency", "--out", tmp_path / "run", "--json").json
-    assert (found["model"], found["steps"], found["loss"]) == ("frequency", 0, None)
+    result = nary("train", facts, "--model", "frequency", "--out", tmp_path / "run", "--json").json
+    assert (result["model"], result["steps"], result["loss"]) == ("frequency", 0, None)
 
 
 def test_facts_without_splits_are_divided_with_a_notice(nary: Nary, data: Dataset, tmp_path: Path) -> None:
     path = tmp_path / "all.jsonl"
     write(Dataset("all", data.vocabulary, {"train": data.facts}), path)
-    found = nary("train", path, "--model", "frequency", "--out", tmp_path / "run")
-    assert found.code == 0
-    assert "60 facts are split randomly (seed 0): train " in found.err
+    outcome = nary("train", path, "--model", "frequency", "--out", tmp_path / "run")
+    assert outcome.code == 0
+    assert "60 facts are split randomly (seed 0): train " in outcome.err
     splits = {path.stem for path in (tmp_path / "run" / "model" / "facts").iterdir()}
     assert splits == {"train", "valid", "test"}
 
@@ -94,12 +94,12 @@ def test_facts_without_splits_are_divided_with_a_notice(nary: Nary, data: Datase
         (["FACTS", "--model", "gram"], "unknown model 'gram'", "gran"),
         (["FACTS", "--recipe", "gran/nobl"], "no recipe 'gran/nobl'", "gran/nobel"),
         (["FACTS", "--seed", "-1"], "training.seed is -1", "greater than or equal to 0"),
-        (["FACTS", "--device", "abacus"], "training.device is 'abacus'", "cpu"),
+        (["FACTS", "--device", "abacus"], "cannot compute on the device 'abacus'", "cpu"),
         (["FACTS", "--precision", "fp8"], "training.precision is 'fp8'", "bf16"),
-        (["FACTS", "--resume", "RUN"], "--resume takes everything", "Leave DATA"),
-        (["--resume", "RUN", "--seed", "1"], "--resume takes everything", "Leave DATA"),
-        (["--resume", "RUN", "--device", "cpu"], "--resume takes everything", "Leave DATA"),
-        (["--resume", "NONE"], "is no run folder", "nary train"),
+        (["FACTS", "--resume", "RUN"], "--resume takes all settings from the run", "Leave DATA"),
+        (["--resume", "RUN", "--seed", "1"], "--resume takes all settings from the run", "Leave DATA"),
+        (["--resume", "RUN", "--device", "cpu"], "--resume takes all settings from the run", "Leave DATA"),
+        (["--resume", "NONE"], "is not a run folder", "nary train"),
     ],
 )
 def test_train_mistakes(
@@ -107,24 +107,24 @@ def test_train_mistakes(
 ) -> None:
     places = {"FACTS": facts, "RUN": trained, "NONE": tmp_path / "none"}
     out = [] if "--resume" in arguments else ["--out", tmp_path / "run"]
-    found = nary("train", *(places.get(part, part) for part in arguments), *out, "--json")
-    assert found.code == 2
-    assert message in found.error["message"]
-    assert hint in found.error["hint"]
-    assert found.error["kind"] in {"setting", "dataset"}
+    outcome = nary("train", *(places.get(part, part) for part in arguments), *out, "--json")
+    assert outcome.code == 2
+    assert message in outcome.error["message"]
+    assert hint in outcome.error["hint"]
+    assert outcome.error["kind"] in {"setting", "dataset"}
 
 
 def test_a_diverging_training_exits_with_1(nary: Nary, facts: Path, tmp_path: Path) -> None:
-    found = nary("train", facts, "--out", tmp_path / "run", *options(training__learning_rate=1e30), "--json")
-    assert found.code == 1
-    assert found.error["kind"] == "training"
+    outcome = nary("train", facts, "--out", tmp_path / "run", *options(training__learning_rate=1e30), "--json")
+    assert outcome.code == 1
+    assert outcome.error["kind"] == "training"
 
 
 def test_evaluate(nary: Nary, trained: Path, data: Dataset) -> None:
-    found = nary("evaluate", trained)
-    assert found.code == 0
-    assert found.out.startswith("generated, test\n")
-    assert "Protocol: filter slots" in found.out
+    outcome = nary("evaluate", trained)
+    assert outcome.code == 0
+    assert outcome.out.startswith("generated, test\n")
+    assert "Protocol: filter slots" in outcome.out
     report = nary("evaluate", trained, "--json").json
     assert {"dataset", "split", "protocol", "metrics"} <= set(report)
     assert {"entity", "subject/object", "relation", "primary", "entity[arity=2]"} <= set(report["metrics"])
@@ -180,10 +180,10 @@ def test_other_facts_with_unknown_names(nary: Nary, trained: Path, data: Dataset
     path = tmp_path / "other.jsonl"
     names = Vocabulary.of((*data.vocabulary.entities, "Nobody", "Noone"), (*data.vocabulary.relations, "ignores"))
     write(Dataset("other", names, {"train": FactTable.from_facts([known, *strange], names)}), path)
-    found = nary("evaluate", trained, path, "--json").json
-    assert found["dataset"] == "other"
-    assert found["metrics"]["primary"]["count"] == 1
-    [note] = [note for note in found["notes"] if "left out" in note]
+    result = nary("evaluate", trained, path, "--json").json
+    assert result["dataset"] == "other"
+    assert result["metrics"]["primary"]["count"] == 1
+    [note] = [note for note in result["notes"] if "left out" in note]
     assert note == "2 facts are left out: the model never saw 3 of their names ('Nobody', 'Noone', 'ignores')"
     assert note in nary("evaluate", trained, path).out
 
@@ -191,9 +191,9 @@ def test_other_facts_with_unknown_names(nary: Nary, trained: Path, data: Dataset
 def test_facts_of_which_nothing_is_known(nary: Nary, trained: Path, tmp_path: Path) -> None:
     path = tmp_path / "other.tsv"
     path.write_text("Nobody\tignores\tNoone\n")
-    found = nary("evaluate", trained, path, "--json")
-    assert found.code == 2
-    assert "every fact has a name the model never saw" in found.error["message"]
+    outcome = nary("evaluate", trained, path, "--json")
+    assert outcome.code == 2
+    assert "every fact has a name the model never saw" in outcome.error["message"]
 
 
 @pytest.mark.parametrize(
@@ -202,27 +202,27 @@ def test_facts_of_which_nothing_is_known(nary: Nary, trained: Path, tmp_path: Pa
         (["--split", "tset"], "has no tset split"),
         (["--to", "html"], "--to html"),
         (["--by", "moon"], "--by moon"),
-        (["--set", "training.epochs=3"], "training cannot be changed after the training"),
+        (["--set", "training.epochs=3"], "training cannot be changed after training"),
         (["--set", "evaluation.filtr=none"], "unknown key evaluation.filtr"),
         (["--set", "evaluation.filter=some"], "evaluation.filter is 'some'"),
     ],
 )
 def test_evaluate_mistakes(nary: Nary, trained: Path, arguments: list[str], message: str) -> None:
-    found = nary("evaluate", trained, *arguments, "--json")
-    assert found.code == 2
-    assert message in found.error["message"]
-    assert found.error["hint"]
+    outcome = nary("evaluate", trained, *arguments, "--json")
+    assert outcome.code == 2
+    assert message in outcome.error["message"]
+    assert outcome.error["hint"]
 
 
 def test_predict(nary: Nary, trained: Path, query: str) -> None:
-    found = nary("predict", trained, query, "-k", 3, "--json").json
-    assert {"query", "position", "answers"} <= set(found)
-    assert (found["query"], found["position"]) == (query, "object")
-    assert len(found["answers"]) == 3
-    assert {"name", "probability", "score", "known"} <= set(found["answers"][0])
+    result = nary("predict", trained, query, "-k", 3, "--json").json
+    assert {"query", "position", "answers"} <= set(result)
+    assert (result["query"], result["position"]) == (query, "object")
+    assert len(result["answers"]) == 3
+    assert {"name", "probability", "score", "known"} <= set(result["answers"][0])
     shown = nary("predict", trained, query, "-k", 3)
     assert shown.code == 0
-    assert all(answer["name"] in shown.out for answer in found["answers"])
+    assert all(answer["name"] in shown.out for answer in result["answers"])
 
 
 def test_predict_shows_what_is_known(nary: Nary, trained: Path, data: Dataset) -> None:
@@ -233,15 +233,15 @@ def test_predict_shows_what_is_known(nary: Nary, trained: Path, data: Dataset) -
 
 def test_predict_with_the_frequency_model(nary: Nary, facts: Path, query: str, tmp_path: Path) -> None:
     assert nary("train", facts, "--model", "frequency", "--out", tmp_path / "run").code == 0
-    found = nary("predict", tmp_path / "run", query, "-k", 1000, "--json").json
-    assert sum(answer["probability"] for answer in found["answers"]) == pytest.approx(1, abs=1e-4)
+    result = nary("predict", tmp_path / "run", query, "-k", 1000, "--json").json
+    assert sum(answer["probability"] for answer in result["answers"]) == pytest.approx(1, abs=1e-4)
 
 
 def test_an_unknown_arity_is_a_note(nary: Nary, trained: Path, data: Dataset, query: str) -> None:
     long = query + "".join(f" | {data.vocabulary.relations[0]}: {name}" for name in data.vocabulary.entities[:5])
-    found = nary("predict", trained, long)
-    assert found.code == 0
-    assert "note: the model has never seen a fact of arity 7" in found.err
+    outcome = nary("predict", trained, long)
+    assert outcome.code == 0
+    assert "note: the model has never seen a fact of arity 7" in outcome.err
     assert nary("predict", trained, long, "--json").json["notes"]
 
 
@@ -256,20 +256,20 @@ def test_an_unknown_arity_is_a_note(nary: Nary, trained: Path, data: Dataset, qu
     ],
 )
 def test_predict_mistakes(nary: Nary, trained: Path, query: str, message: str) -> None:
-    found = nary("predict", trained, query, "--json")
-    assert found.code == 2
-    assert message in found.error["message"]
+    outcome = nary("predict", trained, query, "--json")
+    assert outcome.code == 2
+    assert message in outcome.error["message"]
     if "unknown" in message:
-        assert "Did you mean" in found.error["hint"]
+        assert "Did you mean" in outcome.error["hint"]
 
 
 @pytest.mark.parametrize("command", [["evaluate"], ["predict"]])
 def test_what_is_no_run(nary: Nary, tmp_path: Path, command: list[str]) -> None:
     query = ["a | b | ?"] if command == ["predict"] else []
-    found = nary(*command, tmp_path / "none", *query, "--json")
-    assert found.code == 2
-    assert found.error["kind"] == "model"
-    assert "nary train" in found.error["hint"]
+    outcome = nary(*command, tmp_path / "none", *query, "--json")
+    assert outcome.code == 2
+    assert outcome.error["kind"] == "model"
+    assert "nary train" in outcome.error["hint"]
 
 
 def test_models(nary: Nary) -> None:
@@ -281,24 +281,24 @@ def test_models(nary: Nary) -> None:
 
 
 def test_one_model(nary: Nary) -> None:
-    found = nary("models", "gran", "--data", "nobel", "--json").json
-    assert found["name"] == "gran"
-    assert found["positions"] == ["attribute", "object", "relation", "subject", "value"]
-    assert found["settings"] == choose_recipe("nobel").model_dump()["model"]
+    result = nary("models", "gran", "--data", "nobel", "--json").json
+    assert result["name"] == "gran"
+    assert result["positions"] == ["attribute", "object", "relation", "subject", "value"]
+    assert result["settings"] == choose_recipe("nobel").model_dump()["model"]
     names = load("nobel").vocabulary
-    d, f, layers = (found["settings"][key] for key in ("hidden_dim", "ffn_dim", "num_layers"))
+    d, f, layers = (result["settings"][key] for key in ("hidden_dim", "ffn_dim", "num_layers"))
     nodes = len(names.entities) + len(names.relations)
     layer = 4 * (d * d + d) + (d * f + f) + (f * d + d) + 4 * d
     head = d * d + d + 2 * d
-    assert found["parameters"] == (1 + nodes) * d + nodes + 2 * d + layers * layer + 2 * 4 * (d // 4) + head
+    assert result["parameters"] == (1 + nodes) * d + nodes + 2 * d + layers * layer + 2 * 4 * (d // 4) + head
     assert nary("models", "frequency", "--data", "nobel", "--json").json["parameters"] == 0
-    assert f"{found['parameters']:,}" in nary("models", "gran", "--data", "nobel").out
+    assert f"{result['parameters']:,}" in nary("models", "gran", "--data", "nobel").out
 
 
 def test_an_unknown_model(nary: Nary) -> None:
-    found = nary("models", "gram", "--json")
-    assert found.code == 2
-    assert "gran" in found.error["hint"]
+    outcome = nary("models", "gram", "--json")
+    assert outcome.code == 2
+    assert "gran" in outcome.error["hint"]
 
 
 @pytest.mark.benchmark_data
@@ -322,12 +322,12 @@ def test_the_published_sizes(nary: Nary, dataset: str, published: int) -> None:
 def test_a_recorded_result_holds_what_is_needed_to_repeat_it_and_no_facts(
     nary: Nary, trained: Path, data: Dataset, tmp_path: Path
 ) -> None:
-    found = nary("evaluate", trained, "--record", tmp_path, "--label", "tiny", "--by", "relation", "--json").json
+    report = nary("evaluate", trained, "--record", tmp_path, "--label", "tiny", "--by", "relation", "--json").json
     (path,) = tmp_path.glob("*/*.json")
     assert path.relative_to(tmp_path) == Path(data.name) / "gran-hete-tiny-seed0.json"
     (result,) = read_results(tmp_path)
     assert {group: result["metrics"][group] for group in ("entity", "relation")} == {
-        group: found["metrics"][group] for group in ("entity", "relation")
+        group: report["metrics"][group] for group in ("entity", "relation")
     }
     assert result["recipe"]["data"]["name"] == result["dataset"] == data.name
     assert {"protocol", "seconds", "hardware", "versions", "trained_on", "split", "seed"} <= set(result)
@@ -340,31 +340,31 @@ def test_a_record_is_not_replaced_by_one_of_another_protocol_or_recipe(
     assert nary("evaluate", trained, "--record", tmp_path).code == 0
     (path,) = tmp_path.glob("*/*.json")
     before = path.read_bytes()
-    found = nary("evaluate", trained, "--record", tmp_path, "--candidates", "seen", "--json")
-    assert found.code == 2
-    assert "holds a result with another protocol" in found.error["message"]
-    assert "--label" in found.error["hint"]
+    outcome = nary("evaluate", trained, "--record", tmp_path, "--candidates", "seen", "--json")
+    assert outcome.code == 2
+    assert "holds a result with another protocol" in outcome.error["message"]
+    assert "--label" in outcome.error["hint"]
     assert path.read_bytes() == before
     assert nary("evaluate", trained, "--record", tmp_path, "--candidates", "seen", "--label", "seen").code == 0
     assert len(list(tmp_path.glob("*/*.json"))) == 2
     deeper = tmp_path / "other"
     small_run(deeper, model__num_layers=2)
-    found = nary("evaluate", deeper, "--record", tmp_path, "--json")
-    assert found.code == 2
-    assert "holds a result with other settings" in found.error["message"]
+    outcome = nary("evaluate", deeper, "--record", tmp_path, "--json")
+    assert outcome.code == 2
+    assert "holds a result with other settings" in outcome.error["message"]
     assert nary("evaluate", trained, "--record", tmp_path, "--label", "a/b").code == 2
     path.write_text("{")
-    found = nary("evaluate", trained, "--record", tmp_path, "--json")
-    assert found.code == 2
-    assert "is in the way and no result" in found.error["message"]
+    outcome = nary("evaluate", trained, "--record", tmp_path, "--json")
+    assert outcome.code == 2
+    assert "exists and is not a result record" in outcome.error["message"]
 
 
 def test_other_facts_are_not_recorded_as_results_of_a_run(
     nary: Nary, trained: Path, facts: Path, tmp_path: Path
 ) -> None:
-    found = nary("evaluate", trained, facts, "--record", tmp_path, "--json")
-    assert found.code == 2
-    assert "--record" in found.error["message"]
+    outcome = nary("evaluate", trained, facts, "--record", tmp_path, "--json")
+    assert outcome.code == 2
+    assert "--record" in outcome.error["message"]
     assert not list(tmp_path.iterdir())
 
 
@@ -373,6 +373,6 @@ def test_results_that_are_none_are_refused(nary: Nary, tmp_path: Path) -> None:
     (tmp_path / "published.toml").write_text("")
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / "x.json").write_text("{}")
-    found = nary("results", tmp_path, "--json")
-    assert found.code == 2
-    assert found.error["file"].endswith("x.json")
+    outcome = nary("results", tmp_path, "--json")
+    assert outcome.code == 2
+    assert outcome.error["file"].endswith("x.json")

@@ -21,16 +21,16 @@ FACTS = """\
 def run(nary: Nary, tmp_path: Path) -> Path:
     (tmp_path / "facts.jsonl").write_text(FACTS)
     settings = options(data__qualifiers="false", training__batch_size=8)
-    found = nary("train", tmp_path / "facts.jsonl", *settings, "--out", tmp_path / "run")
-    assert found.code == 0
-    assert "note: Qualifiers are left out. Distinct triples: " in found.err
+    outcome = nary("train", tmp_path / "facts.jsonl", *settings, "--out", tmp_path / "run")
+    assert outcome.code == 0
+    assert "note: Qualifiers are left out. Distinct triples: " in outcome.err
     return tmp_path / "run"
 
 
 def test_from_training_to_a_recorded_result(nary: Nary, run: Path, tmp_path: Path) -> None:
-    found = nary("evaluate", run, "--record", tmp_path / "results", "--label", "mine")
-    assert found.code == 0
-    assert "Qualifiers are left out: only primary triples were learned from and are ranked." in found.out
+    outcome = nary("evaluate", run, "--record", tmp_path / "results", "--label", "mine")
+    assert outcome.code == 0
+    assert "Qualifiers are left out: the model was trained on primary triples and is ranked on them." in outcome.out
     (path,) = (tmp_path / "results").rglob("*.json")
     assert path.name == "gran-hete-triples-mine-seed0.json"
     content = json.loads(path.read_text())
@@ -43,26 +43,26 @@ def test_other_facts_lose_their_qualifiers_even_unknown_ones(nary: Nary, run: Pa
         '{"subject": "Ada", "relation": "won", "object": "Medal", "qualifiers": [["never", "seen"]]}\n'
     )
     ranks = tmp_path / "ranks.jsonl"
-    found = nary("evaluate", run, tmp_path / "more.jsonl", "--ranks", ranks, "--json").json
-    assert found["metrics"]["entity"]["count"] == 2
+    result = nary("evaluate", run, tmp_path / "more.jsonl", "--ranks", ranks, "--json").json
+    assert result["metrics"]["entity"]["count"] == 2
     assert {json.loads(line)["fact"] for line in ranks.read_text().splitlines()} == {"Ada | won | Medal"}
 
 
 def test_a_question_with_qualifiers_is_refused(nary: Nary, run: Path) -> None:
     assert nary("predict", run, "Ada | won | ?").code == 0
-    found = nary("predict", run, "Ada | won | ? | in: 1901", "--json")
-    assert found.code == 2
-    assert found.error["message"] == "gran knows no qualifiers here: it was given triples alone"
-    assert found.error["hint"] == "Leave the qualifiers out."
+    outcome = nary("predict", run, "Ada | won | ? | in: 1901", "--json")
+    assert outcome.code == 2
+    assert outcome.error["message"] == "gran knows no qualifiers here: it was given triples alone"
+    assert outcome.error["hint"] == "Leave the qualifiers out."
 
 
 def test_candidates(nary: Nary, tmp_path: Path) -> None:
     small_run(tmp_path / "run", "frequency")
-    found = nary("evaluate", tmp_path / "run", "--candidates", "seen", "--json").json
-    assert found["protocol"]["candidates"] == "seen"
-    assert found["notes"][0].startswith("Subjects and objects are ranked among ")
+    result = nary("evaluate", tmp_path / "run", "--candidates", "seen", "--json").json
+    assert result["protocol"]["candidates"] == "seen"
+    assert result["notes"][0].startswith("Subjects and objects are ranked among ")
     same = nary("evaluate", tmp_path / "run", "--set", "evaluation.candidates=seen", "--json").json
-    assert same == found
+    assert same == result
     wrong = nary("evaluate", tmp_path / "run", "--candidates", "some", "--json")
     assert (wrong.code, wrong.error["message"]) == (2, "evaluation.candidates is 'some'")
     assert "'all' or 'seen'" in wrong.error["hint"]

@@ -9,8 +9,14 @@ import pytest
 from apps.command import Nary
 from runs.small import small_data, small_run
 
+from nary.data.dataset import Dataset
 from nary.reproduction.records import record_result
-from nary.runs import load_model
+from nary.runs import RunFolder, load_model
+
+
+def evaluated_run(folder: Path, model: str, dataset: Dataset, **changed: Any) -> None:
+    trained = small_run(folder, model, dataset, **changed)
+    trained.add_report(trained.evaluate("test"), folder / "model")
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("floor", "frequency", {}),
         ("triples", "gran", {"data__qualifiers": False}),
     ):
-        run = small_run(folder / name, model, data, **changed)
-        run.keep(run.evaluate("test"))
+        evaluated_run(folder / name, model, data, **changed)
     small_run(folder / "fresh", "frequency", data)
     return folder
 
@@ -50,8 +55,7 @@ def test_a_table_of_two_runs(nary: Nary, folder: Path) -> None:
 
 
 def test_how_long_each_took_to_an_mrr(nary: Nary, folder: Path, tmp_path: Path) -> None:
-    run = small_run(tmp_path / "validated", "gran", small_data(), training__eval_every=1)
-    run.keep(run.evaluate("test"))
+    evaluated_run(tmp_path / "validated", "gran", small_data(), training__eval_every=1)
     records = [json.loads(line) for line in (tmp_path / "validated" / "metrics.jsonl").read_text().splitlines()]
     validations = [record for record in records if "valid_mrr" in record]
     best = max(record["valid_mrr"] for record in validations)
@@ -72,7 +76,7 @@ def test_everything_as_json(nary: Nary, folder: Path) -> None:
     runs = {run["run"]: run for run in outcome["runs"]}
     gran, floor = runs["gran"], runs["floor"]
     assert (gran["model"], gran["data"], gran["seed"], gran["epochs"]) == ("gran-hete", "generated", 0, 4.0)
-    assert gran["parameters"] == sum(p.numel() for p in load_model(folder / "gran").model.parameters())
+    assert gran["parameters"] == sum(p.numel() for p in load_model(folder / "gran").module.parameters())
     assert gran["seconds"] > 0
     assert (floor["parameters"], floor["seconds"], floor["recipe"]) == (
         0,
@@ -137,8 +141,8 @@ def test_a_plot(nary: Nary, folder: Path, tmp_path: Path, kind: str) -> None:
 
 
 def test_recorded_results_and_metrics_files(nary: Nary, folder: Path, tmp_path: Path) -> None:
-    run = load_model(folder / "gran")
-    path = record_result(run, run.reports[0], tmp_path)
+    model = load_model(folder / "gran")
+    path = record_result(RunFolder(folder / "gran"), model, model.reports[0], tmp_path)
     outcome = nary(
         "compare", path, folder / "gran" / "model" / "metrics.json", folder / "floor" / "model", "--json"
     ).json
@@ -174,8 +178,8 @@ def test_reports_by_another_protocol(nary: Nary, tmp_path: Path) -> None:
     outcome = nary("compare", tmp_path / "one", tmp_path / "two", "--set", "evaluation.candidates=seen", "--json").json
     assert [run["protocol"]["candidates"] for run in outcome["runs"]] == ["seen", "seen"]
     assert outcome["best"]["mrr entity"] == ["one", "two"]  # they are equal
-    run = load_model(tmp_path / "two")
-    path = record_result(run, run.reports[0], tmp_path / "results")
+    model = load_model(tmp_path / "two")
+    path = record_result(RunFolder(tmp_path / "two"), model, model.reports[0], tmp_path / "results")
     warning = nary("compare", tmp_path / "one", path, "--json").json["warnings"]
     values = {"one": "all (one)", "two": "seen (results/generated/frequency-seed0.json)"}
     first, second = ("one", "two") if mrr(tmp_path, "one", -1) >= mrr(tmp_path, "two") else ("two", "one")
@@ -185,8 +189,7 @@ def test_reports_by_another_protocol(nary: Nary, tmp_path: Path) -> None:
 def test_other_facts_under_the_same_name_and_other_splits_learned_from(
     nary: Nary, folder: Path, tmp_path: Path
 ) -> None:
-    run = small_run(tmp_path / "run", "frequency", small_data(80), data__train_on=["train", "valid"])
-    run.keep(run.evaluate("test"))
+    evaluated_run(tmp_path / "run", "frequency", small_data(80), data__train_on=["train", "valid"])
     warnings = nary("compare", folder / "floor", tmp_path / "run", "--json").json["warnings"]
     assert warnings[0].startswith("Different facts under the same name, by fingerprint: ")
     assert any(line.startswith("Trained on different splits: ") and "train, valid" in line for line in warnings)
@@ -197,7 +200,7 @@ def test_other_facts_under_the_same_name_and_other_splits_learned_from(
     [
         (["nowhere"], "no model or run folder"),
         (["{folder}/gran", "--out", "table.xls"], "cannot write table.xls: unknown file extension"),
-        (["{folder}/gran", "--set", "training.epochs=3"], "training cannot be changed after the training"),
+        (["{folder}/gran", "--set", "training.epochs=3"], "training cannot be changed after training"),
         (["{folder}/gran/recipe.toml"], "not a result record"),
         ([], "Missing argument"),
     ],
@@ -209,8 +212,8 @@ def test_mistakes(nary: Nary, folder: Path, arguments: list[str], message: str) 
 
 
 def test_a_result_of_another_split_or_of_a_damaged_file(nary: Nary, folder: Path, tmp_path: Path) -> None:
-    run = load_model(folder / "floor")
-    path = record_result(run, run.evaluate("valid"), tmp_path)
+    model = load_model(folder / "floor")
+    path = record_result(RunFolder(folder / "floor"), model, model.evaluate("valid"), tmp_path)
     assert nary("compare", path, "--json").error["message"] == f"{path} is a result on valid, not test"
     content: dict[str, Any] = json.loads(path.read_text())
     del content["recipe"]

@@ -11,31 +11,26 @@ from nary.runs import TrainedModel
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
-    return small_run(tmp_path_factory.mktemp("trained") / "run", dataset=small_data(100))
+def fact(model: TrainedModel) -> Fact:
+    return next(fact for fact in model.dataset.test.facts(model.dataset.vocabulary) if fact.qualifiers)
 
 
-@pytest.fixture(scope="module")
-def fact(run: TrainedModel) -> Fact:
-    return next(fact for fact in run.dataset.test.facts(run.dataset.vocabulary) if fact.qualifiers)
+def test_json(nary: Nary, model: TrainedModel, run_folder: Path, fact: Fact) -> None:
+    result = nary("explain", run_folder, fact, "--position", "value 1", "--json").json
+    assert result == model.explain(fact, "value 1").as_dict()
+    assert result["answer"] == fact.qualifiers[0][1]
 
 
-def test_json(nary: Nary, run: TrainedModel, fact: Fact) -> None:
-    found = nary("explain", run.folder, fact, "--position", "value 1", "--json").json
-    assert found == run.explain(fact, "value 1").as_dict()
-    assert found["answer"] == fact.qualifiers[0][1]
-
-
-def test_the_tables(nary: Nary, run: TrainedModel, fact: Fact) -> None:
-    found = run.explain(fact, "object")
-    shown = nary("explain", run.folder, fact)
+def test_the_tables(nary: Nary, model: TrainedModel, run_folder: Path, fact: Fact) -> None:
+    explanation = model.explain(fact, "object")
+    shown = nary("explain", run_folder, fact)
     assert shown.code == 0
     assert f"object: {fact.object}" in shown.out
-    for one in found.contributions:
+    for one in explanation.contributions:
         assert f"{one.contribution:+.2f}" in shown.out
-    for similar in found.supporting:
+    for similar in explanation.supporting:
         assert similar.fact in shown.out
-    assert ("█" in shown.out) == any(one.contribution > 0 for one in found.contributions)
+    assert ("█" in shown.out) == any(one.contribution > 0 for one in explanation.contributions)
     assert "Where attention goes" in shown.out
 
 
@@ -48,8 +43,8 @@ def test_a_model_without_vectors_or_attention(nary: Nary, fact: Fact, tmp_path: 
     assert "Where attention goes" not in shown.out
 
 
-def test_mistakes(nary: Nary, run: TrainedModel, fact: Fact) -> None:
+def test_mistakes(nary: Nary, run_folder: Path, fact: Fact) -> None:
     for position in ("verb", "value 9"):
-        found = nary("explain", run.folder, fact, "--position", position, "--json")
-        assert found.code == 2
-        assert position in found.error["message"]
+        outcome = nary("explain", run_folder, fact, "--position", position, "--json")
+        assert outcome.code == 2
+        assert position in outcome.error["message"]

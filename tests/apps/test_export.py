@@ -18,11 +18,11 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_vectors(nary: Nary, trained: Path, tmp_path: Path) -> None:
     out = tmp_path / "vectors.npy"
-    found = nary("export", trained, out)
-    assert found.code == 0, found.err
-    assert f"{out}: vectors, 20 entities and 6 relations" in found.out
+    outcome = nary("export", trained, out)
+    assert outcome.code == 0, outcome.err
+    assert f"{out}: vectors, 20 entities and 6 relations" in outcome.out
     assert np.load(out).shape == (26, 16)
-    assert f"{out}.names.tsv" in found.out
+    assert f"{out}.names.tsv" in outcome.out
 
 
 def test_json(nary: Nary, trained: Path, tmp_path: Path) -> None:
@@ -39,10 +39,10 @@ def test_json(nary: Nary, trained: Path, tmp_path: Path) -> None:
 
 
 def test_a_program(nary: Nary, trained: Path, tmp_path: Path) -> None:
-    found = nary("export", trained, tmp_path / "scores", "--format", "torch")
-    assert found.code == 0, found.err
-    assert "scores for facts of arity 2," in found.out  # the most frequent one
-    assert found.err == ""
+    outcome = nary("export", trained, tmp_path / "scores", "--format", "torch")
+    assert outcome.code == 0, outcome.err
+    assert "scores for facts of arity 2," in outcome.out  # the most frequent one
+    assert outcome.err == ""
 
 
 @pytest.mark.parametrize(
@@ -61,11 +61,11 @@ def test_mistakes(
 ) -> None:
     (tmp_path / "there.npy").write_text("mine")
     run, out, *options = arguments
-    found = nary("export", trained if run == "RUN" else tmp_path / "none", tmp_path / out, *options, "--json")
-    assert found.code == 2
-    assert found.error["kind"] == kind
-    assert message in found.error["message"]
-    assert hint in found.error["hint"]
+    outcome = nary("export", trained if run == "RUN" else tmp_path / "none", tmp_path / out, *options, "--json")
+    assert outcome.code == 2
+    assert outcome.error["kind"] == kind
+    assert message in outcome.error["message"]
+    assert hint in outcome.error["hint"]
     assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
 
 
@@ -96,7 +96,7 @@ def test_evaluate_goes_on_where_nothing_can_be_kept(nary: Nary, tmp_path: Path) 
     card.unlink()
     card.mkdir()
     (card / "something").touch()
-    found = nary("evaluate", tmp_path / "run")
-    assert found.code == 0
-    assert "note: the run does not keep all of this: cannot write" in found.err
-    assert "generated, test" in found.out
+    outcome = nary("evaluate", tmp_path / "run")
+    assert outcome.code == 0
+    assert "note: the model folder does not store all of this: cannot write" in outcome.err
+    assert "generated, test" in outcome.out

@@ -6,71 +6,60 @@ from pathlib import Path
 
 import pytest
 from apps.command import Nary
-from runs.small import finish, small_data, small_run, start, stop, wait_until
+from runs.small import finish, start, stop, wait_until
 
 from nary.runs import TrainedModel
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
-    return small_run(tmp_path_factory.mktemp("trained") / "run", dataset=small_data(100))
-
-
-@pytest.fixture
-def folder(run: TrainedModel) -> Path:
-    assert run.folder is not None
-    return run.folder
-
-
-def _queries(run: TrainedModel) -> list[str]:
-    facts = run.dataset.facts.facts(run.dataset.vocabulary)
+def _queries(model: TrainedModel) -> list[str]:
+    facts = model.dataset.facts.facts(model.dataset.vocabulary)
     return [str(fact.query(position)) for fact in facts for position in fact.elements()]
 
 
-def test_known_answers(nary: Nary, run: TrainedModel, folder: Path) -> None:
-    query = _queries(run)[0]
+def test_known_answers(nary: Nary, model: TrainedModel, run_folder: Path) -> None:
+    query = _queries(model)[0]
     answers = {
-        known: nary("predict", folder, query, "-k", 1000, "--known", known, "--json").json["answers"]
+        known: nary("predict", run_folder, query, "-k", 1000, "--known", known, "--json").json["answers"]
         for known in ("mark", "hide", "only")
     }
     assert all(answer["known"] for answer in answers["only"])
     assert not any(answer["known"] for answer in answers["hide"])
     assert len(answers["mark"]) == len(answers["hide"]) + len(answers["only"])
-    assert nary("predict", folder, query, "--known", "some").code == 2
+    assert nary("predict", run_folder, query, "--known", "some").code == 2
 
 
-def test_several_gaps(nary: Nary, run: TrainedModel, folder: Path) -> None:
-    query = f"? | {run.dataset.vocabulary.relations[-1]} | ?"
-    found = nary("predict", folder, query, "-k", 3, "--json").json
-    assert (found["query"], found["positions"], found["experimental"]) == (query, ["subject", "object"], True)
-    shown = nary("predict", folder, query, "-k", 3)
+def test_several_gaps(nary: Nary, model: TrainedModel, run_folder: Path) -> None:
+    query = f"? | {model.dataset.vocabulary.relations[-1]} | ?"
+    result = nary("predict", run_folder, query, "-k", 3, "--json").json
+    assert (result["query"], result["positions"], result["experimental"]) == (query, ["subject", "object"], True)
+    shown = nary("predict", run_folder, query, "-k", 3)
     assert "experimental" in shown.err
-    for answer in found["answers"]:
+    for answer in result["answers"]:
         assert all(element["label"] in shown.out for element in answer["elements"])
 
 
-def test_a_file_of_queries(nary: Nary, run: TrainedModel, folder: Path, tmp_path: Path) -> None:
-    queries = _queries(run)[:300]
+def test_a_file_of_queries(nary: Nary, model: TrainedModel, run_folder: Path, tmp_path: Path) -> None:
+    queries = _queries(model)[:300]
     (tmp_path / "in.txt").write_text("\n".join(queries))
     options = ("--facts", tmp_path / "in.txt", "--out", tmp_path / "out.jsonl", "-k", 2)
-    found = nary("predict", folder, *options, "--json").json
-    assert found == {"out": str(tmp_path / "out.jsonl"), "lines": 300, "before": 0, "errors": 0}
+    result = nary("predict", run_folder, *options, "--json").json
+    assert result == {"out": str(tmp_path / "out.jsonl"), "lines": 300, "before": 0, "errors": 0}
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert [line["query"] for line in lines] == [prediction.query for prediction in run.predict_many(queries)]
+    assert [line["query"] for line in lines] == [prediction.query for prediction in model.predict_many(queries)]
     assert all(len(line["answers"]) == 2 for line in lines)
-    again = nary("predict", folder, *options)
+    again = nary("predict", run_folder, *options)
     assert again.out.replace("\n", "") == f"{tmp_path / 'out.jsonl'} is complete: 300 lines."
 
 
-def test_a_bad_line(nary: Nary, run: TrainedModel, folder: Path, tmp_path: Path) -> None:
-    query = _queries(run)[0]
-    (tmp_path / "in.txt").write_text(f"{query}\nnobody | {run.dataset.vocabulary.relations[0]} | ?\n{query}\n")
+def test_a_bad_line(nary: Nary, model: TrainedModel, run_folder: Path, tmp_path: Path) -> None:
+    query = _queries(model)[0]
+    (tmp_path / "in.txt").write_text(f"{query}\nnobody | {model.dataset.vocabulary.relations[0]} | ?\n{query}\n")
     options = ("--facts", tmp_path / "in.txt", "--out", tmp_path / "out.jsonl")
-    stopped = nary("predict", folder, *options, "--json")
+    stopped = nary("predict", run_folder, *options, "--json")
     assert stopped.code == 2
     assert (stopped.error["file"], stopped.error["line"]) == (str(tmp_path / "in.txt"), 2)
     assert (tmp_path / "out.jsonl").read_text().count("\n") == 1
-    skipped = nary("predict", folder, *options, "--on-error", "skip")
+    skipped = nary("predict", run_folder, *options, "--on-error", "skip")
     assert skipped.code == 0
     assert "3 lines, 1 of them from before" in skipped.out
     assert "note: 1 lines are no queries" in skipped.err
@@ -79,32 +68,32 @@ def test_a_bad_line(nary: Nary, run: TrainedModel, folder: Path, tmp_path: Path)
     assert "nobody" in lines[1]["error"]["message"]
 
 
-def test_answers_to_other_queries_are_kept(nary: Nary, run: TrainedModel, folder: Path, tmp_path: Path) -> None:
-    queries = _queries(run)
-    for name, own in (("one", queries[:3]), ("two", queries[3:9])):
-        (tmp_path / name).write_text("\n".join(own))
+def test_answers_to_other_queries_are_kept(nary: Nary, model: TrainedModel, run_folder: Path, tmp_path: Path) -> None:
+    queries = _queries(model)
+    for name, chosen in (("one", queries[:3]), ("two", queries[3:9])):
+        (tmp_path / name).write_text("\n".join(chosen))
     out = tmp_path / "out.jsonl"
-    assert nary("predict", folder, "--facts", tmp_path / "one", "--out", out).code == 0
+    assert nary("predict", run_folder, "--facts", tmp_path / "one", "--out", out).code == 0
     before = out.read_bytes()
-    found = nary("predict", folder, "--facts", tmp_path / "two", "--out", out, "--json")
-    assert (found.code, found.error["kind"]) == (2, "output")
+    outcome = nary("predict", run_folder, "--facts", tmp_path / "two", "--out", out, "--json")
+    assert (outcome.code, outcome.error["kind"]) == (2, "output")
     assert out.read_bytes() == before
 
 
 @pytest.mark.parametrize("options", [[], ["--facts", "x"], ["--out", "x"], ["a | b | ?", "--facts", "x", "--out", "y"]])
-def test_what_is_asked_must_be_clear(nary: Nary, folder: Path, options: list[str]) -> None:
-    found = nary("predict", folder, *options, "--json")
-    assert found.code == 2
-    assert "either a QUERY, or --facts FILE and --out FILE" in found.error["message"]
+def test_what_is_asked_must_be_clear(nary: Nary, run_folder: Path, options: list[str]) -> None:
+    outcome = nary("predict", run_folder, *options, "--json")
+    assert outcome.code == 2
+    assert "either a QUERY, or --facts FILE and --out FILE" in outcome.error["message"]
 
 
 @pytest.mark.parametrize("with_signal", [signal.SIGKILL, signal.SIGINT])
 def test_a_process_that_is_ended_goes_on_where_it_was(
-    run: TrainedModel, folder: Path, tmp_path: Path, with_signal: signal.Signals
+    model: TrainedModel, run_folder: Path, tmp_path: Path, with_signal: signal.Signals
 ) -> None:
-    queries = _queries(run) * 10
+    queries = _queries(model) * 10
     (tmp_path / "in.txt").write_text("\n".join(queries))
-    command = ("predict", folder, "--facts", tmp_path / "in.txt", "-k", 3, "--out")
+    command = ("predict", run_folder, "--facts", tmp_path / "in.txt", "-k", 3, "--out")
     out = tmp_path / "out.jsonl"
     process = start(*command, out)
     wait_until(lambda: out.exists() and out.stat().st_size > 0, process)
@@ -115,6 +104,6 @@ def test_a_process_that_is_ended_goes_on_where_it_was(
     assert "Traceback" not in said
     said = finish(*command, out)
     assert f"{len(queries):,} lines, {lines:,} of them from before" in said.replace("\n", " ")
-    found = [json.loads(line) for line in out.read_text().splitlines()]
-    expected = [prediction.query for prediction in run.predict_many(_queries(run))]
-    assert [one["query"] for one in found] == expected * 10
+    answers = [json.loads(line) for line in out.read_text().splitlines()]
+    expected = [prediction.query for prediction in model.predict_many(_queries(model))]
+    assert [one["query"] for one in answers] == expected * 10

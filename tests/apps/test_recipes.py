@@ -12,21 +12,21 @@ def test_all_recipes_and_those_of_a_model_are_listed_with_what_they_are(nary: Na
     listed = nary("recipes", "--json").json
     assert [one["name"] for one in listed] == list(shipped_recipes())
     assert all(one["about"] for one in listed)  # every file says what it is
-    own = nary("recipes", "gran").out
-    assert "gran/nobel" in own
-    assert "ram/nobel" not in own
+    of_gran = nary("recipes", "gran").out
+    assert "gran/nobel" in of_gran
+    assert "ram/nobel" not in of_gran
 
 
 @pytest.mark.parametrize("name", sorted(name for name in shipped_recipes() if name.endswith("/nobel")))
 def test_a_recipe_is_shown_with_every_key(nary: Nary, name: str) -> None:
-    found = {one.pop("key"): one for one in nary("recipes", name, "--json").json["keys"]}
+    outcome = {one.pop("key"): one for one in nary("recipes", name, "--json").json["keys"]}
     tables = choose_recipe("nobel", recipe=name).model_dump()
-    assert {key: one["value"] for key, one in found.items()} == {
+    assert {key: one["value"] for key, one in outcome.items()} == {
         f"{table}.{key}": value for table, settings in tables.items() for key, value in settings.items()
     }
-    assert found["training.precision"]["may be"] == "auto, fp32, bf16"
-    assert found["data.valid_fraction"]["may be"] == "number"
-    assert found["evaluation.ties"]["meaning"].startswith("Which rank an answer gets")
+    assert outcome["training.precision"]["may be"] == "auto, fp32, bf16"
+    assert outcome["data.valid_fraction"]["may be"] == "number"
+    assert outcome["evaluation.ties"]["meaning"].startswith("Which rank an answer gets")
 
 
 def test_for_people(nary: Nary) -> None:
@@ -37,6 +37,6 @@ def test_for_people(nary: Nary) -> None:
 
 def test_mistakes(nary: Nary, tmp_path: Path) -> None:
     for name, nearest in (("gram", "gran"), ("gran/nobell", "gran/nobel"), (str(tmp_path), "")):
-        found = nary("recipes", name, "--json")
-        assert found.code == 2
-        assert nearest in (found.error["hint"] or "")
+        outcome = nary("recipes", name, "--json")
+        assert outcome.code == 2
+        assert nearest in (outcome.error["hint"] or "")

@@ -5,78 +5,75 @@ from pathlib import Path
 
 import pytest
 from apps.command import Nary
-from runs.small import small_data, small_run
 
 from nary.data.io.writer import write
 from nary.runs import TrainedModel
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
-    return small_run(tmp_path_factory.mktemp("trained") / "run", dataset=small_data(100))
-
-
-@pytest.fixture(scope="module")
-def facts(run: TrainedModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def facts(model: TrainedModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("facts") / "facts.jsonl"
-    write(run.dataset, path)
+    write(model.dataset, path)
     return path
 
 
-def test_json_lines_in_the_order_of_the_facts(nary: Nary, run: TrainedModel, facts: Path) -> None:
-    found = nary("score", run.folder, facts, "--split", "test", "--json")
-    assert found.code == 0, found.err
-    lines = [json.loads(line) for line in found.out.splitlines()]
-    assert [line["fact"] for line in lines] == [str(f) for f in run.dataset.test.facts(run.dataset.vocabulary)]
-    assert lines == [json.loads(json.dumps(one.as_dict())) for one in run.predictor.score_table(run.dataset.test)]
-    everything = nary("score", run.folder, facts, "--json").out.splitlines()
-    assert len(everything) == len(run.dataset.facts)
+def test_json_lines_in_the_order_of_the_facts(nary: Nary, model: TrainedModel, run_folder: Path, facts: Path) -> None:
+    outcome = nary("score", run_folder, facts, "--split", "test", "--json")
+    assert outcome.code == 0, outcome.err
+    lines = [json.loads(line) for line in outcome.out.splitlines()]
+    assert [line["fact"] for line in lines] == [str(f) for f in model.dataset.test.facts(model.dataset.vocabulary)]
+    assert lines == [json.loads(json.dumps(one.as_dict())) for one in model.predictor.score_table(model.dataset.test)]
+    everything = nary("score", run_folder, facts, "--json").out.splitlines()
+    assert len(everything) == len(model.dataset.facts)
 
 
-def test_the_worst(nary: Nary, run: TrainedModel, facts: Path) -> None:
-    found = [json.loads(line) for line in nary("score", run.folder, facts, "--worst", 3, "--json").out.splitlines()]
-    every = sorted(one.plausibility for one in run.predictor.score_table(run.dataset.facts))
-    assert [one["plausibility"] for one in found] == pytest.approx(every[:3])
-    shown = nary("score", run.folder, facts, "--worst", 3).out
-    assert f"The 3 least plausible of {len(run.dataset.facts)} facts" in shown
+def test_the_worst(nary: Nary, model: TrainedModel, run_folder: Path, facts: Path) -> None:
+    outcome = nary("score", run_folder, facts, "--worst", 3, "--json")
+    least_plausible = [json.loads(line) for line in outcome.out.splitlines()]
+    every = sorted(one.plausibility for one in model.predictor.score_table(model.dataset.facts))
+    assert [one["plausibility"] for one in least_plausible] == pytest.approx(every[:3])
+    shown = nary("score", run_folder, facts, "--worst", 3).out
+    assert f"The 3 least plausible of {len(model.dataset.facts)} facts" in shown
     assert shown.count("\n") == 5  # a title, a header and three facts
-    for one in found:
+    for one in least_plausible:
         assert one["fact"] in shown
         assert f"{one['elements'][0]['position']}: {one['elements'][0]['name']}" in shown
-    assert nary("score", run.folder, facts).out.count("\n") == 12
+    assert nary("score", run_folder, facts).out.count("\n") == 12
 
 
-def test_what_was_expected_there_is_the_best_answer(nary: Nary, run: TrainedModel) -> None:
-    fact = next(run.dataset.test.facts(run.dataset.vocabulary))
-    (scored,) = run.score([fact])
+def test_what_was_expected_there_is_the_best_answer(nary: Nary, model: TrainedModel, run_folder: Path) -> None:
+    fact = next(model.dataset.test.facts(model.dataset.vocabulary))
+    (scored,) = model.score([fact])
     odd = scored.elements[0]
     position = next(position for position in fact.elements() if str(position) == odd.position)
-    best = run.predict_many([fact.query(position)], k=1)[0].answers[0]
-    shown = nary("score", run.folder, str(fact).upper()).out  # as a fact on the command line, in any case
+    best = model.predict_many([fact.query(position)], k=1)[0].answers[0]
+    shown = nary("score", run_folder, str(fact).upper()).out  # as a fact on the command line, in any case
     assert str(fact) in shown
     assert ("itself" if best.name == odd.name else f"{best.label} ({best.probability:.1%})") in shown
 
 
-def test_facts_with_unknown_names_are_left_out_with_a_note(nary: Nary, run: TrainedModel, tmp_path: Path) -> None:
-    fact = next(run.dataset.test.facts(run.dataset.vocabulary))
+def test_facts_with_unknown_names_are_left_out_with_a_note(
+    nary: Nary, model: TrainedModel, run_folder: Path, tmp_path: Path
+) -> None:
+    fact = next(model.dataset.test.facts(model.dataset.vocabulary))
     path = tmp_path / "facts.tsv"
     path.write_text(f"{fact.subject}\t{fact.relation}\t{fact.object}\nNobody\t{fact.relation}\t{fact.object}\n")
-    found = nary("score", run.folder, path, "--json")
-    assert found.code == 0
-    assert len(found.out.splitlines()) == 1
-    assert "1 facts are left out" in found.err
-    assert "'Nobody'" in found.err
+    outcome = nary("score", run_folder, path, "--json")
+    assert outcome.code == 0
+    assert len(outcome.out.splitlines()) == 1
+    assert "1 facts are left out" in outcome.err
+    assert "'Nobody'" in outcome.err
 
 
-def test_a_fact_may_be_longer_than_the_name_of_a_file(nary: Nary, run: TrainedModel) -> None:
-    fact = next(run.dataset.test.facts(run.dataset.vocabulary))
+def test_a_fact_may_be_longer_than_the_name_of_a_file(nary: Nary, model: TrainedModel, run_folder: Path) -> None:
+    fact = next(model.dataset.test.facts(model.dataset.vocabulary))
     long = " | ".join([f"{fact.subject} | {fact.relation} | {fact.object}", *40 * [f"{fact.relation}: {fact.object}"]])
     assert len(long) > 255
-    assert nary("score", run.folder, long, "--json").code == 0
+    assert nary("score", run_folder, long, "--json").code == 0
 
 
-def test_mistakes(nary: Nary, run: TrainedModel, facts: Path) -> None:
-    names = run.dataset.vocabulary
+def test_mistakes(nary: Nary, model: TrainedModel, run_folder: Path, facts: Path) -> None:
+    names = model.dataset.vocabulary
     for arguments, message in (
         ([f"Nobody | {names.relations[0]} | {names.entities[0]}"], "unknown entity 'Nobody'"),
         ([f"{names.entities[0]} | {names.relations[0]} | ?"], "has a gap"),
@@ -84,6 +81,6 @@ def test_mistakes(nary: Nary, run: TrainedModel, facts: Path) -> None:
         ([facts, "--worst", "0"], "--worst 0"),
         ([facts, "--split", "context"], "no context split"),
     ):
-        found = nary("score", run.folder, *arguments, "--json")
-        assert found.code == 2
-        assert message in found.error["message"]
+        outcome = nary("score", run_folder, *arguments, "--json")
+        assert outcome.code == 2
+        assert message in outcome.error["message"]

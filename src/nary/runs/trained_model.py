@@ -200,7 +200,7 @@ def resolve_device(name: str | torch.device) -> torch.device:
     try:
         device = torch.device(name)
         torch.empty(1, device=device).cpu()
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
+    except (RuntimeError, AssertionError, ImportError) as error:  # depends on the backend
         reason = str(error).splitlines()[0]
         raise SettingError(f"cannot compute on the device {str(name)!r}: {reason}", "Try cpu or cuda.") from None
     return device
