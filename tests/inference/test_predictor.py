@@ -237,3 +237,15 @@ def test_a_model_that_gives_nan_is_refused(gran: TrainedModel) -> None:
     names = gran.dataset.vocabulary
     with pytest.raises(ScoreError, match="NaN"):
         Predictor(model, gran.dataset).predict(Query(names.entities[0], names.relations[0], GAP))
+
+
+def test_a_model_may_be_moved_after_the_predictor_is_made(gran: Run) -> None:
+    model = deepcopy(gran.model)
+    predictor = Predictor(model, gran.dataset, gran.dataset.valid)
+    fact = next(gran.dataset.test.facts(gran.dataset.vocabulary))
+    query = fact.query(next(iter(fact.elements())))
+    before = predictor.predict(query), predictor.score([fact])
+    model.to("cpu")
+    assert (predictor.predict(query), predictor.score([fact])) == before
+    model.to("meta")
+    assert predictor.context.scorer.device.type == "meta"

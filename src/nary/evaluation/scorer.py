@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -69,17 +69,17 @@ class QueryScorer:
 
     def score(self, queries: Sequence[EncodedQuery]) -> Iterator[QueryScores]:
         """Score all candidates for queries of any arity and kind, in as few calls of the model as memory allows."""
-        places: dict[Kind, dict[EncodedQuery, list[int]]] = {kind: {} for kind in get_args(Kind)}
+        places: dict[Kind, dict[EncodedQuery, list[int]]] = {"entity": {}, "relation": {}}
         for place, query in enumerate(queries):
             places[query.kind].setdefault(_without_answer(query), []).append(place)
         for kind, places_of in places.items():
             distinct = sorted(places_of, key=lambda query: len(query.ids))
             for chunk in self._chunks(kind, len(distinct)):
                 part = distinct[chunk]
-                scores = self._score(make_batch(part), kind)
-                counts = [len(places_of[query]) for query in part]
-                indices = np.array([place for query in part for place in places_of[query]])
-                yield QueryScores(kind, scores, indices, np.repeat(np.arange(len(part)), counts))
+                with torch.inference_mode():
+                    scores = self._score(make_batch(part), kind)
+                pairs = [(place, row) for row, query in enumerate(part) for place in places_of[query]]
+                yield QueryScores(kind, scores, *np.array(pairs).T)
 
     def score_block(self, masked: MaskedBlock) -> Iterator[QueryScores]:
         """Score all candidates for the queries of a block."""
@@ -89,8 +89,9 @@ class QueryScorer:
         firsts = np.searchsorted(numbers, np.arange(numbers[-1] + 2))  # where in the order each distinct query starts
         for chunk in self._chunks(masked.kind, len(firsts) - 1):
             ids = masked.ids[order[firsts[chunk]]].astype(np.int64)
-            group = Group(torch.from_numpy(ids), torch.full((len(ids),), masked.column))
-            scores = self._score(Batch([group]), masked.kind)
+            with torch.inference_mode():
+                group = Group(torch.from_numpy(ids), torch.full((len(ids),), masked.column))
+                scores = self._score(Batch([group]), masked.kind)
             part = slice(firsts[chunk.start], firsts[chunk.stop])
             yield QueryScores(masked.kind, scores, order[part], numbers[part] - chunk.start)
 
@@ -115,13 +116,12 @@ class QueryScorer:
 
     def _score(self, batch: Batch, kind: Kind) -> Tensor:
         """Scores [B, C] on the CPU, in a precision that numpy has."""
-        with torch.inference_mode():
-            scores = self.model.score(batch.to(self.device), kind)
-            if scores.sum().isnan() and scores.isnan().any():  # infinite scores may add up to NaN too
-                raise ScoreError(
-                    "the model gives NaN as a score", "Did its training diverge? Lower training.learning_rate."
-                )
-            scores = scores.to(torch.promote_types(scores.dtype, torch.float32)).cpu()
+        scores = self.model.score(batch.to(self.device), kind)
+        if scores.sum().isnan() and scores.isnan().any():  # infinite scores may add up to NaN too
+            raise ScoreError(
+                "the model gives NaN as a score", "Did its training diverge? Lower training.learning_rate."
+            )
+        scores = (scores if scores.itemsize >= 4 else scores.float()).cpu()
         self._row_bytes[kind] = scores.shape[1] * scores.itemsize
         return scores
 

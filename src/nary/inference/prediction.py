@@ -43,8 +43,8 @@ def predict(context: Context, queries: Sequence[Query], k: int, known: Known) ->
                 for i, probability, score in _best(part.scores[row], part.log_probabilities[row], known_ids, k, known)
             ]
     return [
-        Prediction(str(query), str(query.gaps[0]), answers[place], context.notes(query.arity), context.calibrated)
-        for place, query in enumerate(queries)
+        Prediction(str(query), str(one.position), answers[place], context.notes(query.arity), context.calibrated)
+        for place, (query, one) in enumerate(zip(queries, encoded, strict=True))
     ]
 
 
@@ -85,9 +85,10 @@ def check_multiple_masks(model: Model) -> None:
 
 
 def _encode(context: Context, query: Query) -> EncodedQuery:
-    if len(query.gaps) > 1:
-        raise FactError(f"{query} has {len(query.gaps)} gaps", "Leave one gap, or use complete to fill several.")
-    return context.encode(query, query.gaps[0])
+    gap, *others = query.gaps
+    if others:
+        raise FactError(f"{query} has {1 + len(others)} gaps", "Leave one gap, or use complete to fill several.")
+    return context.encode(query, gap)
 
 
 def _best(
