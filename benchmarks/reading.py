@@ -1,10 +1,10 @@
-"""Reading facts, measured against bare Python doing the least that any reader must do, in turns in one run.
+"""Time reading facts against a minimal loop in plain Python, alternating in one run.
 
     python benchmarks/reading.py [--facts 1000000] [--entities 100000] [--rounds 3] [--json]
 
 Part one reads generated JSON Lines into a FactTable, against parsing the same lines with orjson alone; memory is the
-peak above the imports, in a process of its own. Part two loads jf17k by name (it needs NARY_DATA_HOME), checksums
-included, first without and then with the cached table, against reading its bytes and splitting its lines.
+peak above the imports, measured in a separate process. Part two loads jf17k by name (it needs NARY_DATA_HOME), with
+checksums, first without and then with the cached table, against reading its bytes and splitting its lines.
 """
 
 import argparse
@@ -26,14 +26,14 @@ from nary.data.synthetic import generate
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long ``work`` takes."""
+    """Time ``work``."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def parse_bare(path: Path) -> None:
-    """Parse every line and forget it."""
+    """Parse every line and discard it."""
     loads = orjson.loads
     with path.open("rb") as file:
         for line in file:
@@ -47,19 +47,19 @@ def split_bare(folder: Path) -> None:
 
 
 def peak_bytes(path: Path) -> int:
-    """The peak memory that reading ``path`` adds to the imports, in a process of its own."""
+    """Measure the peak memory of reading ``path``, above the imports, in a separate process."""
     return int(subprocess.run([sys.executable, __file__, "--peak", path], check=True, capture_output=True).stdout)
 
 
 def print_peak(path: Path) -> None:
-    """What :func:`peak_bytes` runs."""
+    """Print the peak memory; :func:`peak_bytes` runs this in a subprocess."""
     before = _high_water()
     read(path)
     print(_high_water() - before)
 
 
 def _high_water() -> int:
-    # not getrusage: its peak starts at that of the process that started this one
+    # not getrusage, whose peak includes that of the parent process
     status = Path("/proc/self/status").read_text()
     return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
