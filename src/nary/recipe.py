@@ -100,8 +100,8 @@ def choose(
         file = str(path)
         tables = read_toml(path)
         _check_tables(tables, file)
-        if model is not None and model != (found := tables.get("model", {}).get("name", "gran")):
-            raise SettingError(f"the recipe {recipe} is for {found}, not {model}", "Leave --model out.", file)
+        if model is not None and model != (given := tables.get("model", {}).get("name", "gran")):
+            raise SettingError(f"the recipe {recipe} is for {given}, not {model}", "Leave --model out.", file)
     tables = override(tables, {"data.name": data, **(overrides or {})})
     return recipe_from(tables, file)
 

@@ -276,8 +276,14 @@ class CorruptionBCELoss(Loss):
         self, settings: LossSettings, table: FactTable, sizes: Sizes, device: torch.device | None = None
     ) -> None:
         super().__init__(settings, table, sizes, device)
-        own = self.settings
-        self.sampler = CorruptionSampler(own.num_negatives, own.value_fraction, own.negative_pool, table, sizes, device)
+        self.sampler = CorruptionSampler(
+            self.settings.num_negatives,
+            self.settings.value_fraction,
+            self.settings.negative_pool,
+            table,
+            sizes,
+            device,
+        )
 
     def forward(self, model: Model, batch: TrainingBatch) -> Tensor:
         """The loss of a batch."""

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from nary.facts import FactTable
-from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT, first_value, num_qualifiers
-from nary.models.batch import Group, slots_of
+from nary.facts.layout import FIRST_ATTRIBUTE, RELATION, SUBJECT, first_value, num_qualifiers
+from nary.models.batch import Group, slot_of_column, slots_of
 from nary.models.codes import codes
 from nary.models.contract import Sizes
 
@@ -157,8 +157,7 @@ def draw_from_slots(pools: SlotPools, facts: Tensor, columns: Tensor, otherwise:
     An entity that would make a fact again is taken from ``otherwise`` [n, k]. The columns are of subjects, objects and
     values.
     """
-    qualifiers = num_qualifiers(facts.shape[1])
-    slots = torch.where(columns <= OBJECT, columns - SUBJECT, columns - first_value(qualifiers) + 2)
+    slots = slot_of_column(columns, num_qualifiers(facts.shape[1]))
     count = otherwise.shape[1]
     facts, slots, columns = (part.repeat_interleave(count, 0) for part in (facts, slots, columns))
     drawn = pools.draw(facts, slots)
