@@ -84,9 +84,9 @@ def test_a_batch_is_a_window_of_the_epochs_one_after_the_other(batch: int, seed:
     table = small_data(12).train
     single = batches_of(table, batch_size=1, seed=seed)
     window = [pair for i in range(step * batch, (step + 1) * batch) for pair in pairs(single.batch_at(i).batch)]
-    found = batches_of(table, batch_size=batch, seed=seed).batch_at(step).batch
-    assert len(found) == batch
-    assert Counter(pairs(found)) == Counter(window)
+    window_batch = batches_of(table, batch_size=batch, seed=seed).batch_at(step).batch
+    assert len(window_batch) == batch
+    assert Counter(pairs(window_batch)) == Counter(window)
 
 
 def test_the_masks_of_a_fact_are_side_by_side() -> None:
@@ -161,13 +161,13 @@ def test_merged_questions_have_the_loss_and_gradient_of_all_their_instances() ->
         GranSettings(num_layers=2, num_heads=2, hidden_dim=16, ffn_dim=16, dropout=0.0),
         DatasetInfo.from_dataset(small_data()),
     )
-    found = []
+    results = []
     for options in ({}, MERGED):
         size = len(batches_of(table, **options))
         loss = loss_of(entity_label_smoothing=0.3)(model, batches_of(table, batch_size=size, **options).batch_at(0))
-        found.append((loss, *torch.autograd.grad(loss, list(model.parameters()))))
+        results.append((loss, *torch.autograd.grad(loss, list(model.parameters()))))
         assert options or size > len(batches_of(table, **MERGED))
-    for plain, merged in zip(*found, strict=True):
+    for plain, merged in zip(*results, strict=True):
         torch.testing.assert_close(plain, merged, rtol=1e-4, atol=1e-5)
 
 

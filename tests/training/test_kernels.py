@@ -132,7 +132,7 @@ def test_softmax_bce_and_its_gradients_are_those_of_labels(
     written_out = binary_cross_entropy(probabilities, labels, reduction="sum") / candidates
     loss = softmax_bce(*inputs, targets)
     torch.testing.assert_close(loss, written_out)
-    for one, other in zip(*(torch.autograd.grad(2 * own, inputs) for own in (loss, written_out)), strict=True):
+    for one, other in zip(*(torch.autograd.grad(2 * value, inputs) for value in (loss, written_out)), strict=True):
         torch.testing.assert_close(one, other)
 
 
@@ -177,5 +177,5 @@ def test_sigmoid_bce_and_its_gradients_are_those_of_labels(
     written_out = binary_cross_entropy_with_logits(scores, labels, reduction="sum") / candidates
     loss = sigmoid_bce(*inputs, targets, smoothing)
     torch.testing.assert_close(loss, written_out, rtol=1e-4, atol=1e-4)
-    for one, other in zip(*(torch.autograd.grad(2 * own, inputs) for own in (loss, written_out)), strict=True):
+    for one, other in zip(*(torch.autograd.grad(2 * value, inputs) for value in (loss, written_out)), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)

@@ -171,12 +171,12 @@ def test_other_optimizers_step_as_torch_does(name: str, twin: type[torch.optim.O
             "max_grad_norm": 0.0,
         }
     )
-    own, other = Optimizer(mine, settings, 3), twin(theirs.parameters(), lr=0.1)  # type: ignore[call-arg]
+    ours, other = Optimizer(mine, settings, 3), twin(theirs.parameters(), lr=0.1)  # type: ignore[call-arg]
     for step in range(3):
         x = torch.randn(5, 3)
         for model in (mine, theirs):
             model(x).square().sum().backward()
-        own.step(step)
+        ours.step(step)
         other.step()
         other.zero_grad()
     torch.testing.assert_close(list(mine.parameters()), list(theirs.parameters()))

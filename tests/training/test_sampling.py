@@ -67,17 +67,17 @@ def test_one_element_is_replaced_by_one_that_its_role_allows(seed: int, values: 
     data = small_data()
     groups, facts = ids_of(data.train), {row for ids in ids_of(data.train) for row in rows(ids)}
     torch.manual_seed(seed)
-    found = corruptions(data, num_negatives=3, value_fraction=values, pool=pool)(groups)
+    drawn_facts = corruptions(data, num_negatives=3, value_fraction=values, pool=pool)(groups)
     seen = _seen if pool == "slot" else _seen_anywhere
     outside = 0
-    for ids, corrupted in zip(groups, found, strict=True):
+    for ids, corrupted in zip(groups, drawn_facts, strict=True):
         assert corrupted.shape == (3 * len(ids), ids.shape[1])
         for row, other in zip(rows(ids.repeat_interleave(3, 0)), rows(corrupted), strict=True):
             assert other not in facts
             what, new, role = replaced(row, other)
             assert (what in ("subject", "object", "value")) == bool(values)
             outside += bool(values) and new not in seen(facts, what, role)
-    assert outside <= sum(map(len, found)) / 20  # where nothing that was seen is left to take
+    assert outside <= sum(map(len, drawn_facts)) / 20  # where nothing that was seen is left to take
 
 
 def _seen(facts: set[Row], what: str, role: int) -> set[int]:
@@ -97,10 +97,10 @@ def test_known_facts_are_recognized_in_any_order() -> None:
     data = dataset_of(train=[*facts, *(Fact(v, "q", "t", [("with", v)]) for v in "fghijklm")])
     known = {row for ids in ids_of(data.train) for row in rows(ids)}
     torch.manual_seed(0)
-    found = corruptions(data, num_negatives=200, value_fraction=1.0)(ids_of(data.train))[1]
-    assert not known & set(rows(found))
-    values = found[:, 5:]
-    assert (found[:, 3:5] == found[:, 3:4]).all()
+    drawn_facts = corruptions(data, num_negatives=200, value_fraction=1.0)(ids_of(data.train))[1]
+    assert not known & set(rows(drawn_facts))
+    values = drawn_facts[:, 5:]
+    assert (drawn_facts[:, 3:5] == drawn_facts[:, 3:4]).all()
     assert (values[:, 0] <= values[:, 1]).all()  # in the order of a table
     assert (values[:, 0] < values[:, 1]).any()
 
@@ -108,8 +108,8 @@ def test_known_facts_are_recognized_in_any_order() -> None:
 def test_a_role_that_was_seen_with_one_entity_takes_any() -> None:
     data = dataset_of(train=[Fact("a", "r", "b"), Fact("c", "q", "d"), Fact("e", "q", "f")])
     torch.manual_seed(0)
-    found = corruptions(data, num_negatives=200, value_fraction=1.0)(ids_of(data.train))[0][:200]
-    subjects, objects = Counter(found[:, 1].tolist()), Counter(found[:, 2].tolist())
+    drawn_facts = corruptions(data, num_negatives=200, value_fraction=1.0)(ids_of(data.train))[0][:200]
+    subjects, objects = Counter(drawn_facts[:, 1].tolist()), Counter(drawn_facts[:, 2].tolist())
     assert set(subjects) == set(objects) == set(range(6))
     assert subjects[0] == pytest.approx(100, abs=30)  # the slot is drawn evenly
     assert objects[1] == pytest.approx(100, abs=30)
@@ -120,25 +120,25 @@ def test_how_many_are_drawn_from_all_entities(pool: NegativePool, share: float) 
     """In the slots of "r" there were 3 entities each, of 1000."""
     facts = [Fact(f"s{i}", "r", f"o{i}") for i in range(3)] + [Fact(f"e{i}", "q", f"e{i}") for i in range(994)]
     data = dataset_of(train=facts)
-    own = torch.from_numpy(data.train.blocks[0].ids[data.train.blocks[0].ids[:, 0] == 1].astype(np.int64))
+    subset = torch.from_numpy(data.train.blocks[0].ids[data.train.blocks[0].ids[:, 0] == 1].astype(np.int64))
     torch.manual_seed(0)
-    (found,) = corruptions(data, num_negatives=200, value_fraction=1.0, pool=pool)([own])
-    names = [[data.vocabulary.entities[i] for i in row] for row in found[:, 1:].tolist()]
+    (drawn_facts,) = corruptions(data, num_negatives=200, value_fraction=1.0, pool=pool)([subset])
+    names = [[data.vocabulary.entities[i] for i in row] for row in drawn_facts[:, 1:].tolist()]
     outside = sum(not (first.startswith("s") and second.startswith("o")) for first, second in names)
-    assert outside == pytest.approx(share * len(found), abs=50)
+    assert outside == pytest.approx(share * len(drawn_facts), abs=50)
 
 
 def test_values_or_roles_by_chance_but_the_same_in_a_whole_batch() -> None:
     data = small_data()
-    groups, made = ids_of(data.train), corruptions(data, num_negatives=1, value_fraction=0.75)
+    groups, sampler = ids_of(data.train), corruptions(data, num_negatives=1, value_fraction=0.75)
     kinds = Counter()
     for seed in range(100):
         torch.manual_seed(seed)
-        found = made(groups)
+        drawn_facts = sampler(groups)
         changed = {
             replaced(row, other)[0] in ("relation", "attribute")
-            for ids, own in zip(groups, found, strict=True)
-            for row, other in zip(rows(ids), rows(own), strict=True)
+            for ids, subset in zip(groups, drawn_facts, strict=True)
+            for row, other in zip(rows(ids), rows(subset), strict=True)
         }
         assert len(changed) == 1
         kinds[changed.pop()] += 1
@@ -151,12 +151,12 @@ def test_without_a_setting_chance_goes_by_the_numbers_of_entities_and_relations(
 
 def test_corruptions_follow_from_the_seed_alone() -> None:
     data = small_data()
-    made, again = corruptions(data), corruptions(data)
+    sampler, again = corruptions(data), corruptions(data)
     torch.manual_seed(7)
-    first = made(ids_of(data.train))
+    first = sampler(ids_of(data.train))
     torch.manual_seed(7)
     assert all(torch.equal(*both) for both in zip(first, again(ids_of(data.train)), strict=True))
-    assert not all(torch.equal(*both) for both in zip(first, made(ids_of(data.train)), strict=True))
+    assert not all(torch.equal(*both) for both in zip(first, sampler(ids_of(data.train)), strict=True))
 
 
 @pytest.mark.parametrize("changed", [{"merge_queries": True}, {"relation_fraction": 0.5}])
@@ -180,8 +180,8 @@ def test_near_entities_were_seen_in_the_role_and_make_no_fact(seed: int) -> None
     for ids in ids_of(data.train):
         m = (ids.shape[1] - 3) // 2
         for column in (1, 2, *range(3 + m, 3 + 2 * m)):
-            found = draw_from_slots(pools, ids, torch.full((len(ids),), column), torch.full((len(ids), 4), -1))
-            for row, drawn in zip(rows(ids), found.tolist(), strict=True):
+            entities = draw_from_slots(pools, ids, torch.full((len(ids),), column), torch.full((len(ids), 4), -1))
+            for row, drawn in zip(rows(ids), entities.tolist(), strict=True):
                 for entity in (one for one in drawn if one != -1):
                     corrupted = (*row[:column], entity, *row[column + 1 :])
                     assert as_set(corrupted) not in known

@@ -86,10 +86,10 @@ def test_the_adam_of_a_phase_goes_on_in_the_next_round() -> None:
     model = Two()
     (phase,) = model.alternation().phases
     optimizer = Optimizer(model, SETTINGS, 10, [phase])
-    for step, own in enumerate([phase, None, None, phase]):
+    for step, current in enumerate([phase, None, None, phase]):
         for parameter in model.parameters():
             parameter.grad = torch.ones_like(parameter)
-        optimizer.step(step, own)
+        optimizer.step(step, current)
     remembered = [int(inner.state[parameter]["step"]) for inner, parameter in optimizer.state_items]
     assert remembered == [2, 2, 2]  # of the loss: both numbers; of the phase: the second
 

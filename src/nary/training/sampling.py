@@ -152,8 +152,7 @@ def draw_from_slots(pools: SlotPools, facts: Tensor, columns: Tensor, otherwise:
     An entity that would make a fact again is taken from ``otherwise`` [n, k]. The columns are of subjects, objects and
     values.
     """
-    qualifiers = num_qualifiers(facts.shape[1])
-    slots = torch.where(columns <= OBJECT, columns - SUBJECT, columns - first_value(qualifiers) + 2)
+    slots = slot_of_column(columns, num_qualifiers(facts.shape[1]))
     count = otherwise.shape[1]
     facts, slots, columns = (part.repeat_interleave(count, 0) for part in (facts, slots, columns))
     drawn = pools.draw(facts, slots)
