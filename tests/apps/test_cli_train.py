@@ -356,7 +356,7 @@ def test_a_record_is_not_replaced_by_one_of_another_protocol_or_recipe(
     path.write_text("{")
     found = nary("evaluate", trained, "--record", tmp_path, "--json")
     assert found.code == 2
-    assert "is in the way and no result" in found.error["message"]
+    assert "exists and is not a result record" in found.error["message"]
 
 
 def test_other_facts_are_not_recorded_as_results_of_a_run(
