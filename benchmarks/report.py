@@ -135,10 +135,8 @@ def models() -> str:
         ]
         for one in measured["models"]
     ]
-    text = (
-        f"All models on {measured['data']}, {measured['threads']} threads. *Ratio* is the time that a query takes in "
-    )
-    text += "relation to the first row.\n\n"
+    text = f"All models on {measured['data']}, {measured['threads']} threads. "
+    text += "*Ratio* is the time that a query takes in relation to the first row.\n\n"
     return text + table(["model", "training instances/s", "queries/s", "ratio", "parameters", "memory"], rows)
 
 

@@ -119,11 +119,12 @@ def escape_latex(text: str) -> str:
 
 
 def _latex_row(cells: Sequence[str]) -> str:
-    escaped = [escape_latex(_on_one_line(cell)) for cell in cells]
-    escaped = [
-        rf"\textbf{{{text}}}" if isinstance(cell, Strong) else text for cell, text in zip(cells, escaped, strict=True)
-    ]
-    return " & ".join(escaped) + r" \\"
+    return " & ".join(map(_latex_cell, cells)) + r" \\"
+
+
+def _latex_cell(cell: str) -> str:
+    text = escape_latex(_on_one_line(cell))
+    return rf"\textbf{{{text}}}" if isinstance(cell, Strong) else text
 
 
 def _on_one_line(text: str) -> str:
@@ -134,10 +135,10 @@ def _on_one_line(text: str) -> str:
 
 
 def _fit(widths: Sequence[int], limit: int | None) -> list[int]:
-    """Column widths whose sum respects ``limit``: the widest columns give way first."""
-    room = None if limit is None else limit - _GAP * (len(widths) - 1)
-    if room is None or limit is None or sum(widths) <= room:
+    """Column widths that respect ``limit`` in total: the widest columns give way first."""
+    if limit is None:
         return list(widths)
+    room = limit - _GAP * (len(widths) - 1)
     caps = range(limit, _NARROWEST, -1)
     cap = next((cap for cap in caps if sum(min(width, cap) for width in widths) <= room), _NARROWEST)
     return [min(width, cap) for width in widths]

@@ -49,9 +49,7 @@ def test_a_result_is_recorded_under_its_recipe_and_seed(data: Dataset, experimen
     assert first.seconds == second.seconds == result["seconds"]
 
 
-def test_what_was_interrupted_goes_on_to_the_same_weights(
-    data: Dataset, experiment: Experiment, tmp_path: Path
-) -> None:
+def test_resuming_gives_the_same_weights(data: Dataset, experiment: Experiment, tmp_path: Path) -> None:
     whole, parted = tmp_path / "whole", tmp_path / "parted"
     (job,) = jobs(experiment, whole)
     make(job, whole, data)
@@ -83,9 +81,7 @@ def test_other_settings_are_another_experiment(data: Dataset, experiment: Experi
     assert jobs(elsewhere, tmp_path)[0].state == "recorded"  # neither changes what comes out
 
 
-def test_a_result_counts_by_what_it_says_it_was_made_with(
-    data: Dataset, experiment: Experiment, tmp_path: Path
-) -> None:
+def test_a_result_counts_by_its_recorded_settings(data: Dataset, experiment: Experiment, tmp_path: Path) -> None:
     (job,) = jobs(experiment, tmp_path)
     path = make(job, tmp_path, data)
     content = orjson.loads(path.read_bytes())
