@@ -11,7 +11,7 @@ import orjson
 import torch
 
 from nary.data.dataset import Dataset
-from nary.inference.folder import sizes_of
+from nary.models.base import DatasetInfo
 from nary.models.gran import Gran, GranSettings
 from nary.runs.results import hardware
 
@@ -40,12 +40,12 @@ def settings_of(options: argparse.Namespace) -> GranSettings:
 
 def plain_twin(data: Dataset, settings: GranSettings) -> ReferenceGran:
     """The plain padded implementation of the same size."""
-    sizes = sizes_of(data)
+    info = DatasetInfo.from_dataset(data)
     return ReferenceGran(
         ReferenceConfig(
-            entities=sizes.entities,
-            relations=sizes.relations,
-            max_arity=sizes.max_arity,
+            entities=info.num_entities,
+            relations=info.num_relations,
+            max_arity=info.max_arity,
             layers=settings.num_layers,
             heads=settings.num_heads,
             width=settings.hidden_dim,
@@ -57,7 +57,7 @@ def plain_twin(data: Dataset, settings: GranSettings) -> ReferenceGran:
 
 def own_model(data: Dataset, settings: GranSettings) -> Gran:
     """Our implementation, with random weights."""
-    return Gran(settings, sizes_of(data))
+    return Gran(settings, DatasetInfo.from_dataset(data))
 
 
 def seconds(work: Callable[[], object]) -> float:

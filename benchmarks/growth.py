@@ -19,7 +19,7 @@ from common import peak_bytes, seconds, show
 
 from nary.facts import FactTable
 from nary.facts.table import Block
-from nary.models.base import Sizes
+from nary.models.base import DatasetInfo
 from nary.models.gran import Gran, GranSettings
 from nary.training.instances import Instances
 from nary.training.objective import masked_loss
@@ -49,8 +49,9 @@ def measure_one(entities: int, arity: int, layers: int, batch: int) -> dict[str,
     """Time and memory of a step."""
     before = peak_bytes()
     training = TrainingSettings(batch_size=batch, entity_smoothing=0.4)
-    model = Gran(GranSettings(num_layers=layers), Sizes(entities, RELATIONS, arity))
-    instances = Instances(random_facts(entities, arity, 5000), training)
+    facts = random_facts(entities, arity, 5000)
+    model = Gran(GranSettings(num_layers=layers), DatasetInfo(entities, RELATIONS, arity, facts))
+    instances = Instances(facts, training)
     optimizer = Optimizer(model, training, 1000)
 
     def step(number: int) -> None:

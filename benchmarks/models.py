@@ -29,9 +29,8 @@ from nary.evaluation.known import KnownAnswers
 from nary.evaluation.protocol import Protocol
 from nary.evaluation.ranks import rank
 from nary.facts import FactTable
-from nary.inference.folder import sizes_of
-from nary.models.base import Model
-from nary.models.registry import MODELS, find
+from nary.models.base import DatasetInfo, Model
+from nary.models.registry import MODELS
 from nary.recipe import Recipe, choose, shipped
 from nary.training.checkpoint import Checkpoints
 from nary.training.instances import Instances
@@ -52,7 +51,7 @@ def recipe_of(model: str, data: str) -> tuple[str | None, Recipe]:
     alike = (SequenceMatcher(None, f"{model}/{data}", name).ratio() for name in own)
     name = max(zip(alike, own, strict=True), default=(0, None))[1]
     if name is None:
-        return None, choose(data, model, overrides={"training.loss": find(model).losses[0]})
+        return None, choose(data, model, overrides={"training.loss": min(MODELS.get(model).losses)})
     return name, choose(data, recipe=name)
 
 
@@ -100,8 +99,7 @@ def measure_one(name: str, options: argparse.Namespace) -> dict[str, Any]:
     chosen, recipe = recipe_of("gran" if name == REFERENCE else name, options.data)
     settings = recipe.model.model_copy(update=SIZE if name == REFERENCE else {})
     torch.manual_seed(0)
-    model = find(recipe.model_name).make(settings, sizes_of(data))
-    model.prepare(data.train)
+    model = MODELS.get(recipe.model_name)(settings, DatasetInfo.from_dataset(data))
     return {
         "model": name,
         "recipe": chosen,

@@ -23,10 +23,9 @@ from nary.evaluation.known import KnownAnswers
 from nary.evaluation.protocol import Protocol
 from nary.evaluation.ranks import rank
 from nary.facts import FactTable
-from nary.inference.folder import sizes_of
-from nary.models.base import Kind, Model
+from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch
-from nary.models.registry import find
+from nary.models.registry import MODELS
 
 
 class BruteForce(Model):
@@ -35,13 +34,13 @@ class BruteForce(Model):
     name = "brute force"
 
     def __init__(self, model: Model, batch: int) -> None:
-        super().__init__()
+        super().__init__(model.settings, model.info)
         self.model = model
         self.batch = batch
 
     def score(self, batch: Batch, kind: Kind) -> Tensor:
         """Scores [B, C] of all candidates."""
-        candidates = self.model.info.num_entities if kind == "entity" else self.model.info.num_relations
+        candidates = self.info.num_candidates(kind)
         rows = []
         for group in batch.groups:
             for ids, column in zip(group.ids, group.columns.tolist(), strict=True):
@@ -63,10 +62,9 @@ def sample(data: Dataset, queries: int) -> FactTable:
 def measure(options: argparse.Namespace) -> dict[str, object]:
     """Take turns and compare."""
     data, protocol = load(options.data), Protocol()
-    entry = find(options.model)
+    model_class = MODELS.get(options.model)
     torch.manual_seed(0)
-    model = entry.make(entry.settings(), sizes_of(data))
-    model.prepare(data.train)
+    model = model_class(model_class.settings_class(), DatasetInfo.from_dataset(data))
     brute = BruteForce(model, options.batch)
     known = KnownAnswers(list(data.splits.values()), protocol.filter)
     whole, part = sample(data, options.queries), sample(data, options.plain_queries)

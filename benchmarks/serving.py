@@ -28,7 +28,7 @@ import torch
 from nary.data.dataset import Dataset
 from nary.data.load import load
 from nary.facts import Fact, FactTable, Vocabulary
-from nary.inference.folder import sizes_of
+from nary.models.base import DatasetInfo
 from nary.models.gran import Gran, GranSettings
 from nary.runs import Run, load_run
 
@@ -87,7 +87,7 @@ def serving(folder: Path) -> Iterator[int]:
 def random_model(dataset: Dataset, settings: GranSettings, folder: Path) -> None:
     """Write the folder of a model that has learned nothing."""
     torch.manual_seed(0)
-    Run(dataset, Gran(settings, sizes_of(dataset)), settings).save(folder)
+    Run(dataset, Gran(settings, DatasetInfo.from_dataset(dataset)), settings).save(folder)
 
 
 def labeled(count: int) -> Dataset:

@@ -18,7 +18,7 @@ from common import peak_bytes, seconds, show
 from reference.stare import ReferenceStare, StareConfig, graph_of, multi_hot, questions_of, train_step
 
 from nary.data.load import load
-from nary.inference.folder import sizes_of
+from nary.models.base import DatasetInfo
 from nary.models.stare.model import Stare, StareSettings
 from nary.training.instances import Instances
 from nary.training.lesson import Lesson
@@ -34,7 +34,7 @@ SMOOTHING = 0.1
 def measure(options: argparse.Namespace) -> dict[str, object]:
     """Take turns and compare."""
     data = load(options.data)
-    sizes = sizes_of(data)
+    info = DatasetInfo.from_dataset(data)
     training = TrainingSettings(
         batch_size=options.batch,
         learning_rate=1e-4,
@@ -45,8 +45,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         merge_queries=True,
         precision=options.precision,
     )
-    model = Stare(StareSettings(predicts="subject-object"), sizes)
-    model.prepare(data.train)
+    model = Stare(StareSettings(predicts="subject-object"), info)
     optimizer = Optimizer(model, training, 1000)
     instances = Instances(data.train, training, model.roles)
 
@@ -64,14 +63,14 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
             own_step(0)
         print(profile.key_averages().table(sort_by="self_cpu_time_total", row_limit=25), file=sys.stderr)
-    config = StareConfig(sizes.entities, sizes.relations)
+    config = StareConfig(info.num_entities, info.num_relations)
     plain = ReferenceStare(config, graph_of([block.ids for block in data.train.blocks]))
     adam = torch.optim.Adam(plain.parameters(), lr=1e-4)
 
     def plain_step(lesson: Lesson) -> None:
         parts = [questions_of(group.ids.numpy(), group.columns.numpy(), config) for group in lesson.batch.groups]
         questions = tuple(torch.cat(part) for part in zip(*parts, strict=True))
-        labels = multi_hot(lesson.rows, lesson.answers, (len(lesson.batch), sizes.entities), SMOOTHING)
+        labels = multi_hot(lesson.rows, lesson.answers, (len(lesson.batch), info.num_entities), SMOOTHING)
         train_step(plain, adam, questions, labels)
 
     plain_step(instances.at(0))

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from contracts.info import info_of
 from hypothesis import strategies as st
 from torch import Tensor
 
+from nary.config import Settings
 from nary.data.dataset import Dataset
 from nary.facts import Fact, FactTable, Role, Vocabulary
 from nary.models.base import Kind, Model
@@ -21,7 +23,7 @@ class Constant(Model):
     def __init__(
         self, entities: Sequence[float], relations: Sequence[float], dtype: torch.dtype = torch.float32
     ) -> None:
-        super().__init__()
+        super().__init__(Settings(), info_of())
         self.scores = {"entity": torch.tensor(entities, dtype=dtype), "relation": torch.tensor(relations, dtype=dtype)}
 
     def score(self, batch: Batch, kind: Kind) -> Tensor:
@@ -34,7 +36,7 @@ class Scattered(Model):
     name = "scattered"
 
     def __init__(self, vocabulary: Vocabulary, seed: int = 0, levels: int = 4, tables: int = 257) -> None:
-        super().__init__()
+        super().__init__(Settings(), info_of())
         random = np.random.default_rng(seed)
         self.register_buffer("weights", torch.from_numpy(random.integers(1, 1 << 30, 100)))
         for kind, names in (("entity", vocabulary.entities), ("relation", vocabulary.relations)):

@@ -6,12 +6,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nary.config import Settings
 from nary.data.dataset import Dataset
-from nary.facts import FactTable
 from nary.facts.layout import FIRST_ATTRIBUTE
-from nary.inference.folder import sizes_of
 from nary.inference.predictor import Predictor
-from nary.models.base import Kind, Model, Sizes
+from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch, Group
 
 _NEVER = 1e-9
@@ -23,13 +22,10 @@ class Memory(Model):
     name = "memory"
     supports_multiple_masks = True
 
-    def __init__(self, sizes: Sizes) -> None:
-        super().__init__()
-        self.sizes = sizes
-
-    def prepare(self, train: FactTable) -> None:
+    def __init__(self, info: DatasetInfo) -> None:
+        super().__init__(Settings(), info)
         self.facts = {}
-        for block in train.blocks:
+        for block in info.facts.blocks:
             m = block.qualifiers
             orders = [np.array(order, int) for order in permutations(range(m))]
             primary = np.arange(FIRST_ATTRIBUTE)
@@ -37,7 +33,7 @@ class Memory(Model):
             self.facts[block.ids.shape[1]] = np.concatenate(turned)
 
     def score(self, batch: Batch, kind: Kind) -> Tensor:
-        size = self.sizes.entities if kind == "entity" else self.sizes.relations
+        size = self.info.num_candidates(kind)
         return torch.stack([row for group in batch.groups for row in self._rows(group, size)])
 
     def _rows(self, group: Group, size: int) -> list[Tensor]:
@@ -55,6 +51,4 @@ class Memory(Model):
 
 def remembering(dataset: Dataset) -> Predictor:
     """A predictor that knows train by heart."""
-    model = Memory(sizes_of(dataset))
-    model.prepare(dataset.train)
-    return Predictor(model, dataset)
+    return Predictor(Memory(DatasetInfo.from_dataset(dataset)), dataset)

@@ -10,9 +10,9 @@ from nary.errors import FactError
 from nary.facts import Fact, Position, Query, Role
 from nary.facts.graph import edge_matrix
 from nary.inference import supporting
-from nary.inference.folder import sizes_of
 from nary.inference.predictor import Predictor
 from nary.inference.questions import batch_of
+from nary.models.base import DatasetInfo
 from nary.models.frequency import Frequency, FrequencySettings
 from nary.runs import Run
 
@@ -57,8 +57,7 @@ def test_the_partner_of_the_answer_is_hidden_not_left_out() -> None:
 
 
 def test_a_model_that_cannot_hide_tells_only_what_qualifiers_add() -> None:
-    model = Frequency(FrequencySettings(), sizes_of(DATA))
-    model.prepare(DATA.train)
+    model = Frequency(FrequencySettings(), DatasetInfo.from_dataset(DATA))
     found = Predictor(model, DATA).explain(TRAIN[0], OBJECT)
     assert [one.position for one in found.contributions] == ["qualifier 1"]
     assert list(found.supporting) == list(found.attention) == []

@@ -17,10 +17,9 @@ from nary.data.dataset import Dataset
 from nary.errors import MissingExtraError, NaryError, OutputError, SettingError
 from nary.facts import Vocabulary
 from nary.inference.export import export
-from nary.inference.folder import sizes_of
-from nary.models.base import Model
+from nary.models.base import DatasetInfo, Model
 from nary.models.batch import Batch, Group
-from nary.models.registry import find
+from nary.models.gran import Gran, GranSettings
 from nary.runs import Run
 
 ARITY = 4
@@ -30,9 +29,8 @@ ODD = "tab\there\\ and\nthere"
 def model_of(data: Dataset, **settings: object) -> Model:
     """An untrained GRAN away from the zeros that biases start with."""
     torch.manual_seed(1)
-    entry = find("gran")
     small = {key.partition(".")[2]: value for key, value in SMALL.items() if key.startswith("model.")}
-    model = entry.make(entry.settings(**{**small, **settings}), sizes_of(data))
+    model = Gran(GranSettings.model_validate({**small, **settings}), DatasetInfo.from_dataset(data))
     with torch.no_grad():
         for parameter in model.parameters():
             parameter += 0.3 * torch.randn_like(parameter)

@@ -11,8 +11,8 @@ from runs.small import dataset_of, small_data, small_run
 from nary.errors import DataError, FactError, SettingError
 from nary.evaluation.scoring import ScoreError
 from nary.facts import GAP, Fact, Query, Role
-from nary.inference.folder import sizes_of
 from nary.inference.predictor import Predictor
+from nary.models.base import DatasetInfo
 from nary.models.frequency import Frequency, FrequencySettings
 from nary.runs import Run
 
@@ -28,8 +28,7 @@ DATA = dataset_of(train=TRAIN, test=TEST)
 
 @pytest.fixture
 def predictor() -> Predictor:
-    model = Frequency(FrequencySettings(), sizes_of(DATA))
-    model.prepare(DATA.train)
+    model = Frequency(FrequencySettings(), DatasetInfo.from_dataset(DATA))
     return Predictor(model, DATA)
 
 

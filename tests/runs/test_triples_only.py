@@ -8,7 +8,7 @@ from runs.small import SMALL, dataset_of, small_data, small_recipe, small_run
 
 from nary.errors import FactError
 from nary.facts import Fact
-from nary.models.registry import MODELS, find
+from nary.models.registry import MODELS
 from nary.recipe import choose
 from nary.runs import load_run, resume_run, start_run, train_run
 
@@ -23,10 +23,10 @@ TEST = [Fact("Ada", "won", "Medal", [("in", "1902")]), Fact("Ada", "won", "Medal
 
 def small(name: str, **changed: Any) -> dict[str, Any]:
     """Settings of a small model of that name."""
-    entry = find(name)
+    model_class = MODELS.get(name)
     sizes = {"num_layers": 1, "num_heads": 2, "hidden_dim": 16, "ffn_dim": 16, "rank": 4}
-    model = {f"model__{key}": value for key, value in sizes.items() if key in entry.settings.model_fields}
-    return {**model, "training__loss": entry.losses[0], **changed}
+    model = {f"model__{key}": value for key, value in sizes.items() if key in model_class.settings_class.model_fields}
+    return {**model, "training__loss": min(model_class.losses), **changed}
 
 
 @pytest.mark.parametrize("name", sorted(MODELS))

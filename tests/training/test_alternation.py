@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from contracts.info import info_of
 from hypothesis import given
 from hypothesis import strategies as st
 from runs.small import small_data
 from torch import Tensor, nn
 
+from nary.config import Settings
 from nary.models.alternation import Alternation, Phase
 from nary.models.base import Kind, Model
 from nary.models.batch import Batch
@@ -45,7 +47,7 @@ class Two(Model):
     name = "two"
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(Settings(), info_of())
         self.first, self.second = (nn.Parameter(torch.ones(1)) for _ in range(2))
 
     def encode(self, batch: Batch) -> Tensor:

@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from contracts.info import info_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from runs.small import dataset_of, small_data
 from torch import Tensor
 
+from nary.config import Settings
 from nary.data.dataset import Dataset
 from nary.facts import Fact, FactTable
-from nary.inference.folder import sizes_of
-from nary.models.base import Model, Sizes
+from nary.models.base import DatasetInfo, Model
 from nary.models.batch import Batch, Group
 from nary.training.corruptions import Corruptions
 from nary.training.instances import Instances
@@ -30,7 +31,7 @@ Row = tuple[int, ...]
 
 def corruptions(data: Dataset, **changed: Any) -> Corruptions:
     chosen = TrainingSettings.model_validate({"loss": "corruption_bce", **changed})
-    return Corruptions(data.train, sizes_of(data), chosen, CPU)
+    return Corruptions(data.train, DatasetInfo.from_dataset(data), chosen, CPU)
 
 
 def ids_of(table: FactTable) -> list[Tensor]:
@@ -166,7 +167,6 @@ class Told(Model):
     """Scores a fact 3 if it is the one it knows, and -1 otherwise."""
 
     name = "told"
-    sizes = Sizes(4, 1, 2)
 
     def fact_scores(self, ids: Tensor) -> Tensor:
         return torch.where((ids == torch.tensor([0, 0, 1])).all(1), 3.0, -1.0)
@@ -176,7 +176,12 @@ def test_the_loss_by_hand() -> None:
     data = dataset_of(train=[Fact("a", "r", "b"), Fact("c", "r", "d")])
     lesson = Lesson.of(Batch([Group(ids_of(data.train)[0], torch.zeros(2, dtype=torch.int64))]))
     chosen = TrainingSettings(loss="corruption_bce", negatives=4, corrupt_values=1.0)
-    loss = loss_of(Told(), lesson, chosen, Corruptions(data.train, sizes_of(data), chosen, CPU))
+    loss = loss_of(
+        Told(Settings(), info_of(4, 1, 2)),
+        lesson,
+        chosen,
+        Corruptions(data.train, DatasetInfo.from_dataset(data), chosen, CPU),
+    )
     known, unknown, wrong = (math.log1p(math.exp(x)) for x in (-3, 1, -1))
     assert loss.item() == pytest.approx((known + unknown + 8 * wrong) / 10, rel=1e-5)
 

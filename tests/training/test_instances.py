@@ -13,7 +13,7 @@ from runs.small import dataset_of, small_data
 
 from nary.data.load import load
 from nary.facts import Fact, FactTable, Role
-from nary.inference.folder import sizes_of
+from nary.models.base import DatasetInfo
 from nary.models.batch import Batch
 from nary.models.gran import Gran, GranSettings
 from nary.training.instances import Instances
@@ -157,7 +157,8 @@ def test_merged_questions_have_the_loss_and_gradient_of_all_their_instances() ->
     table = small_data().train
     torch.manual_seed(0)
     model = Gran(
-        GranSettings(num_layers=2, num_heads=2, hidden_dim=16, ffn_dim=16, dropout=0.0), sizes_of(small_data())
+        GranSettings(num_layers=2, num_heads=2, hidden_dim=16, ffn_dim=16, dropout=0.0),
+        DatasetInfo.from_dataset(small_data()),
     )
     found = []
     for options in ({}, MERGED):

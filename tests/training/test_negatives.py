@@ -4,14 +4,15 @@ import math
 
 import pytest
 import torch
+from contracts.info import info_of
 from runs.small import dataset_of
 from torch import Tensor
 
+from nary.config import Settings
 from nary.facts import Fact
-from nary.inference.folder import sizes_of
-from nary.models.base import Model, Sizes
+from nary.models.base import DatasetInfo, Model
 from nary.models.batch import Batch, Group
-from nary.models.registry import find
+from nary.models.registry import MODELS
 from nary.training.corruptions import Corruptions
 from nary.training.negatives import negatives_loss
 from nary.training.settings import TrainingSettings
@@ -23,9 +24,8 @@ class Told(Model):
     name = "told"
 
     def __init__(self, weights: list[float]) -> None:
-        super().__init__()
+        super().__init__(Settings(), info_of(len(weights), 1, 2))
         self.weights = torch.nn.Parameter(torch.tensor(weights))
-        self.sizes = Sizes(len(weights), 1, 2)
         self.asked: list[Tensor] = []
 
     def fact_scores(self, ids: Tensor) -> Tensor:
@@ -53,7 +53,7 @@ def test_corruptions_replace_the_masked_element_alone() -> None:
 
 def test_a_masked_relation_is_replaced_by_relations() -> None:
     model = Told([0.0] * 50)
-    model.info = Sizes(50, 7, 2)
+    model.info = info_of(50, 7, 2)
     negatives_loss(model, batch_of(0, 1), TrainingSettings(loss="sampled_cross_entropy", negatives=60))
     by_relation, by_subject = model.asked[0].view(2, 61, 3)
     assert set(by_relation[:, 0].tolist()) == set(range(7))
@@ -71,7 +71,7 @@ def test_the_share_of_near_negatives() -> None:
     own = torch.tensor([[names.relations.index("r"), subject, asked_about]] * 30)
     model = Told([0.0] * len(names.entities))
     chosen = TrainingSettings(loss="sampled_cross_entropy", negatives=40, near_negatives=0.6)
-    corruptions = Corruptions(data.train, sizes_of(data), chosen, torch.device("cpu"))
+    corruptions = Corruptions(data.train, DatasetInfo.from_dataset(data), chosen, torch.device("cpu"))
     torch.manual_seed(0)
     negatives_loss(model, Batch([Group(own, torch.ones(30, dtype=torch.int64))]), chosen, corruptions)
     drawn = model.asked[0].view(30, 41, 3)[:, 1:, 1]
@@ -109,8 +109,8 @@ def test_margin_by_hand() -> None:
 @pytest.mark.parametrize("name", ["nalp", "hinge", "neuinfer"])
 def test_models_of_whole_facts_learn_from_masked_entities_and_relations(name: str) -> None:
     torch.manual_seed(0)
-    entry = find(name)
-    model = entry.make(entry.settings(embedding_dim=8), Sizes(20, 7, 3))
+    model_class = MODELS.get(name)
+    model = model_class(model_class.settings_class(embedding_dim=8), info_of(20, 7, 3))  # type: ignore[call-arg]
     facts = torch.tensor([[1, 2, 3, 4, 5], [2, 3, 4, 5, 6]]).repeat_interleave(5, 0)  # every element masked once
     batch = Batch([Group(facts, torch.arange(5).repeat(2))])
     optimizer = torch.optim.Adam(model.parameters(), 0.01)

@@ -4,11 +4,13 @@ import math
 
 import pytest
 import torch
+from contracts.info import info_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from runs.small import small_data
 from torch import Tensor
 
+from nary.config import Settings
 from nary.models.base import Kind, Model
 from nary.models.batch import Batch, Group
 from nary.training import chunks
@@ -91,7 +93,7 @@ class Fixed(Model):
     name = "fixed"
 
     def __init__(self, queries: Tensor, entities: Tensor, relations: Tensor) -> None:
-        super().__init__()
+        super().__init__(Settings(), info_of())
         self.queries = queries
         self.tables = {"entity": entities, "relation": relations}
 
@@ -124,14 +126,14 @@ def test_a_batch_may_ask_for_one_kind_only(column: int) -> None:
 
 
 def test_an_untrained_gran_is_near_the_loss_of_guessing() -> None:
-    from nary.inference.folder import sizes_of
+    from nary.models.base import DatasetInfo
     from nary.models.gran import Gran, GranSettings
 
     data = small_data()
-    sizes = sizes_of(data)
+    info = DatasetInfo.from_dataset(data)
     torch.manual_seed(0)
-    model = Gran(GranSettings(num_layers=1, num_heads=2, hidden_dim=16, ffn_dim=16, dropout=0.0), sizes)
+    model = Gran(GranSettings(num_layers=1, num_heads=2, hidden_dim=16, ffn_dim=16, dropout=0.0), info)
     everything = len(Instances(data.train, TrainingSettings()))
     batch = Instances(data.train, TrainingSettings(batch_size=everything)).at(0).batch
-    guessing = torch.where(batch.asks_entity, math.log(sizes.entities), math.log(sizes.relations)).mean()
+    guessing = torch.where(batch.asks_entity, math.log(info.num_entities), math.log(info.num_relations)).mean()
     assert masked_loss(model, Lesson.of(batch), TrainingSettings()).item() == pytest.approx(guessing.item(), abs=0.05)

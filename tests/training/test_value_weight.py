@@ -7,7 +7,7 @@ from runs.small import dataset_of, small_data
 from nary.config import validated
 from nary.errors import SettingError
 from nary.facts import Fact, FactTable
-from nary.inference.folder import sizes_of
+from nary.models.base import DatasetInfo
 from nary.models.hy_transformer import HyTransformer, HyTransformerSettings
 from nary.training.instances import Instances
 from nary.training.lesson import Lesson
@@ -43,7 +43,7 @@ def test_the_loss_is_that_of_the_others_and_the_weight_times_that_of_the_values(
     data = small_data()
     torch.manual_seed(0)
     model = HyTransformer(
-        HyTransformerSettings(num_layers=1, num_heads=2, hidden_dim=8, ffn_dim=8), sizes_of(data)
+        HyTransformerSettings(num_layers=1, num_heads=2, hidden_dim=8, ffn_dim=8), DatasetInfo.from_dataset(data)
     ).eval()
     settings = TrainingSettings(entity_smoothing=0.1)
     losses = {
