@@ -172,11 +172,11 @@ def test_the_best_weights_are_those_of_the_best_validation(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"training__patience": 3}, r"training\.validate_every is 0"),
+        ({"training__patience": 3}, r"training\.eval_every is 0"),
         ({"training__eval_every": 1, "data__train_on": ["train", "valid"]}, "no valid split"),
         ({"training__epochs": 1, "training__batch_size": 100_000}, "do not fill one batch of 100,000"),
         ({"training__device": "abacus"}, r"training\.device is 'abacus'"),
-        ({"model__hidden_dim": 15}, r"model\.width is 15"),
+        ({"model__hidden_dim": 15}, r"model\.hidden_dim is 15"),
         ({"data__valid_fraction": 0.2}, "has a valid split"),
     ],
 )
