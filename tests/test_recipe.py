@@ -69,7 +69,7 @@ def test_a_recipe_written_out_is_read_back(name: str, tmp_path: Path) -> None:
     assert Recipe.from_tables(read_toml(path)) == recipe
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", list(MODELS))
 def test_unknown_data_take_the_model_s_example(model: str) -> None:
     recipe = choose_recipe("mine", model)
     assert recipe.data.name == "mine"

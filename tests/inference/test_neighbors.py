@@ -9,10 +9,11 @@ from inference.memory import remembering
 from runs.small import dataset_of
 from torch import Tensor
 
+from nary.config import Settings
 from nary.errors import DataError, SettingError
 from nary.facts import Fact
 from nary.inference.predictor import Predictor
-from nary.models.base import Kind, Model
+from nary.models.base import DatasetInfo, Kind, Model
 
 DATA = dataset_of(train=[Fact("a", "r", "b"), Fact("c", "s", "d")])
 LABELLED = replace(DATA, vocabulary=replace(DATA.vocabulary, labels={"b": "Ben", "r": "reads"}))
@@ -30,7 +31,7 @@ class Vectors(Model):
 
 @pytest.fixture
 def predictor() -> Predictor:
-    return Predictor(Vectors(), LABELLED)
+    return Predictor(Vectors(Settings(), DatasetInfo.from_dataset(LABELLED)), LABELLED)
 
 
 def test_by_hand(predictor: Predictor) -> None:

@@ -192,12 +192,13 @@ class PrimaryPair(nn.Module):
     def __init__(self, facts: FactTable, num_relations: int) -> None:
         super().__init__()
         self.num_relations = num_relations
-        slots = [
-            torch.stack(slots_of(torch.from_numpy(block.ids.astype(np.int64)), num_relations), 2).flatten(0, 1)
-            for block in facts.blocks
+        blocks = [torch.from_numpy(block.ids.astype(np.int64)) for block in facts.blocks]
+        keys = [
+            entities * 3 * num_relations + roles for roles, entities in (slots_of(ids, num_relations) for ids in blocks)
         ]
-        roles = torch.unique(torch.cat(slots), dim=0)[:, 0]
-        self.register_buffer("counts", torch.bincount(roles, minlength=3 * num_relations), persistent=False)
+        distinct = torch.unique(torch.cat([key.flatten() for key in keys]))
+        counts = torch.bincount(distinct % (3 * num_relations), minlength=3 * num_relations)
+        self.register_buffer("counts", counts, persistent=False)
 
     def arranged(self, ids: Tensor) -> Tensor:
         """The facts [n, 2m+3] with their primary pair in front."""

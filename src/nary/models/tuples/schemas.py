@@ -8,10 +8,12 @@ attributes, a schema is just that relation.
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from nary.facts import FactTable
+from nary.facts.table import number_rows
 from nary.models.batch import Group, entities_of, relations_of, slot_of_column
 from nary.models.layers import hash_rows
 
@@ -66,7 +68,7 @@ class Schemas(nn.Module):
     def __init__(self, facts: FactTable, max_arity: int) -> None:
         super().__init__()
         self.max_relations = max_arity - 1
-        distinct = [torch.from_numpy(np.unique(block.relations, axis=0).astype(np.int64)) for block in facts.blocks]
+        distinct = [torch.from_numpy(_distinct(block.relations).astype(np.int64)) for block in facts.blocks]
         keys = torch.cat([self._padded(schemas) for schemas in distinct])
         hashes, order = hash_rows(keys).sort()
         self.register_buffer("keys", keys[order], persistent=False)
@@ -101,3 +103,9 @@ class Schemas(nn.Module):
 
     def _padded(self, schemas: Tensor) -> Tensor:
         return nn.functional.pad(schemas, (0, self.max_relations - schemas.shape[1]), value=-1)
+
+
+def _distinct(rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Every row once; like ``np.unique`` of rows, but faster and in another order."""
+    (numbers,) = number_rows([rows])
+    return rows[np.unique(numbers, return_index=True)[1]]
