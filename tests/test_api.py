@@ -4,13 +4,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from runs.small import SMALL, small_data
 from training.small import OnStep
 
 import nary
+from nary.config import Settings
 from nary.data.io.writer import write
-from nary.recipe import choose_recipe
+from nary.keywords import TrainKeywords
+from nary.models.gran import Gran
+from nary.models.registry import MODELS
+from nary.recipe import DataSettings, choose_recipe
 from nary.training.callbacks import Callback, StepReport
+from nary.training.settings import BUILT_IN_LOSSES, LOSSES, TrainingSettings
 from nary.training.trainer import Trainer
 
 _SETTINGS: dict[str, Any] = {key.partition(".")[2]: value for key, value in SMALL.items()}
@@ -18,23 +24,83 @@ _SETTINGS: dict[str, Any] = {key.partition(".")[2]: value for key, value in SMAL
 
 def test_from_data_to_answers(tmp_path: Path) -> None:
     data = small_data()
-    heard = []
-    run = nary.train(data, model="gran", out=tmp_path / "run", callbacks=[OnStep(heard.append)], **_SETTINGS)
-    assert heard[-1].step == heard[-1].steps == len(heard)
-    assert run.recipe is not None
-    assert run.recipe.training.batch_size == 32
+    reports: list[StepReport] = []
+    result = nary.train(data, model="gran", out=tmp_path / "run", callbacks=[OnStep(reports.append)], **_SETTINGS)
+    assert reports[-1].step == reports[-1].steps == len(reports)
+    assert result.losses == [report.loss for report in reports]
+    model = result.model
+    assert model.recipe.training.batch_size == 32
     name, relation = data.vocabulary.entities[0], data.vocabulary.relations[-1]
-    found = run.predict(f"{name} | {relation} | ?", k=5)
-    assert len(found.answers) == 5
-    assert run.predict(nary.Query(name, relation, nary.GAP), k=5) == found
-    run.save(tmp_path / "saved")
+    prediction = model.predict(f"{name} | {relation} | ?", k=5)
+    assert len(prediction.answers) == 5
+    assert model.predict(nary.Query(name, relation, nary.GAP), k=5) == prediction
+    model.save(tmp_path / "saved")
     for folder in ("saved", "run"):
-        assert nary.load_model(tmp_path / folder).predict(f"{name} | {relation} | ?", k=5) == found
+        loaded = nary.load_model(tmp_path / folder, device="cpu")
+        assert loaded.to("cpu").predict(f"{name} | {relation} | ?", k=5) == prediction
 
 
-def test_facts_to_rank_are_a_split_or_a_table(tmp_path: Path) -> None:
+def test_nothing_is_written_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     data = small_data()
-    run = nary.train(data, out=tmp_path / "run", **_SETTINGS)
+    settings = {**_SETTINGS, "eval_every": 1, "patience": 2}
+    result = nary.train(data, **settings)
+    assert list(tmp_path.iterdir()) == []
+    assert result.folder is None
+    with pytest.raises(nary.NaryError, match="wrote no run folder"):
+        _ = result.run_folder
+    written = nary.train(data, out="run", **settings)
+    pairs = zip(result.model.module.parameters(), written.model.module.parameters(), strict=True)
+    assert all(torch.equal(*pair) for pair in pairs)
+    assert result.metrics == written.metrics == result.model.evaluate("valid").metrics
+
+
+def test_predict_fills_one_gap_and_complete_several() -> None:
+    model = nary.train(small_data(), **_SETTINGS).model
+    relation = model.vocabulary.relations[0]
+    with pytest.raises(nary.NaryError, match="has 2 gaps") as caught:
+        model.predict(f"? | {relation} | ?")
+    assert "complete" in str(caught.value.hint)
+    assert model.complete(f"? | {relation} | ?", k=2).positions == ["subject", "object"]
+
+
+def test_a_model_class_and_a_model_to_train_further() -> None:
+    data = small_data()
+    first = nary.train(data, Gran, **_SETTINGS).model
+    before = [parameter.detach().clone() for parameter in first.module.parameters()]
+    second = nary.train(data, first.module, epochs=1, batch_size=32).model
+    assert second.module is first.module
+    assert second.settings == first.settings
+    assert not all(torch.equal(old, new) for old, new in zip(before, second.module.parameters(), strict=True))
+
+
+def test_a_default_recipe_is_named() -> None:
+    with pytest.warns(UserWarning, match="no recipe for this data: using gran/nobel"):
+        nary.train(small_data(), epochs=1, batch_size=32)
+
+
+def test_everything_public_is_listed() -> None:
+    assert set(nary.__all__) < set(dir(nary))
+    for name in nary.__all__:
+        assert getattr(nary, name) is not None
+    assert "import_module" not in dir(nary)
+    assert {"gran", "frequency"} <= set(nary.list_models())
+    assert "nobel" in nary.list_datasets()
+    assert "gran/nobel" in nary.list_recipes()
+
+
+def test_every_setting_is_a_keyword_that_editors_know() -> None:
+    """``TrainKeywords`` has the keys of all built-in settings, and nothing else."""
+    losses = [LOSSES.get(name).settings_class for name in BUILT_IN_LOSSES]
+    models = [MODELS.get(name).settings_class for name in nary.list_models()]
+    classes: list[type[Settings]] = [TrainingSettings, DataSettings, nary.Protocol, *losses, *models]
+    keys = {key for one in classes for key in one.model_fields} - {"name", "device"} | {"loss"}
+    assert set(TrainKeywords.__annotations__) == keys
+
+
+def test_facts_to_rank_are_a_split_or_a_table() -> None:
+    data = small_data()
+    run = nary.train(data, **_SETTINGS).model
     by_name, by_table = run.evaluate("valid"), run.evaluate(data.valid)
     assert by_table == by_name
     assert (by_table.dataset, by_table.split) == (data.name, "valid")
@@ -49,27 +115,23 @@ def test_a_file_and_a_recipe_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     write(small_data(), Path("mine.jsonl"))
     settings = {key: value for key, value in _SETTINGS.items() if key != "learning_rate"}
-    first, second = (nary.train("mine.jsonl", recipe="gran/nobel", **settings) for _ in range(2))
-    assert (first.folder, second.folder) == (Path("runs/mine-gran"), Path("runs/mine-gran-2"))
-    assert first.recipe is not None
-    assert (first.recipe.data.name, first.recipe.training.learning_rate) == (
-        "mine",
-        choose_recipe("nobel").training.learning_rate,
-    )
+    recipe = nary.train("mine.jsonl", recipe="gran/nobel", **settings).model.recipe
+    expected = choose_recipe("nobel").training.learning_rate
+    assert (recipe.data.name, recipe.training.learning_rate) == ("mine", expected)
+    assert nary.train(Path("mine.jsonl"), recipe=recipe).model.recipe == recipe
 
 
 def test_a_recipe_says_which_model_its_settings_are_for(tmp_path: Path) -> None:
-    run = nary.train(small_data(), recipe="ram/nobel", out=tmp_path / "run", num_parts=2, epochs=1, batch_size=32)
-    assert run.module.name == "ram"
+    result = nary.train(small_data(), recipe="ram/nobel", num_parts=2, epochs=1, batch_size=32)
+    assert result.model.name == "ram"
     with pytest.raises(nary.NaryError, match="the recipe gran/nobel is for gran, not ram"):
         nary.train(small_data(), model="ram", recipe="gran/nobel", out=tmp_path / "other")
 
 
 def test_the_loss_and_its_settings_by_their_own_names(tmp_path: Path) -> None:
     data, settings = small_data(), {"epochs": 1, "batch_size": 32, "embedding_dim": 8}
-    run = nary.train(data, model="m-transh", out=tmp_path / "margin", loss="margin", num_negatives=3, **settings)
-    assert run.recipe is not None
-    assert run.recipe.as_tables()["loss"] == {
+    result = nary.train(data, model="m-transh", loss="margin", num_negatives=3, **settings)
+    assert result.model.recipe.as_tables()["loss"] == {
         "name": "margin",
         "num_negatives": 3,
         "slot_negatives": 0.0,
@@ -97,9 +159,8 @@ def test_facts_are_written_where_a_text_says(tmp_path: Path) -> None:
     assert nary.read(str(tmp_path / "facts.jsonl")).facts == small_data().facts
 
 
-def test_the_frequency_model(tmp_path: Path) -> None:
-    run = nary.train(small_data(), model="frequency", out=tmp_path / "run")
-    assert run.evaluate().metrics["entity"]["mrr"] > 0
+def test_the_frequency_model() -> None:
+    assert nary.train(small_data(), model="frequency").model.evaluate().metrics["entity"]["mrr"] > 0
 
 
 @pytest.mark.parametrize(
@@ -109,6 +170,9 @@ def test_the_frequency_model(tmp_path: Path) -> None:
         ({"epochs": "3"}, r"training\.epochs is '3'"),
         ({"model": "gram"}, "unknown model 'gram'"),
         ({"recipe": "none.toml"}, "no recipe"),
+        ({"device": "abacus"}, "cannot compute on the device 'abacus'"),
+        ({"hidden_dim": 15, "num_heads": 2}, "2 heads cannot share"),
+        ({"batch_size": 10**6, "epochs": 1}, "do not fill one batch"),
     ],
 )
 def test_mistakes(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:

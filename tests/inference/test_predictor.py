@@ -239,8 +239,8 @@ def test_a_model_that_gives_nan_is_refused(gran: TrainedModel) -> None:
         Predictor(model, gran.dataset).predict(Query(names.entities[0], names.relations[0], GAP))
 
 
-def test_a_model_may_be_moved_after_the_predictor_is_made(gran: Run) -> None:
-    model = deepcopy(gran.model)
+def test_a_model_may_be_moved_after_the_predictor_is_made(gran: TrainedModel) -> None:
+    model = deepcopy(gran.module)
     predictor = Predictor(model, gran.dataset, gran.dataset.valid)
     fact = next(gran.dataset.test.facts(gran.dataset.vocabulary))
     query = fact.query(next(iter(fact.elements())))

@@ -292,7 +292,9 @@ def test_a_registered_loss_trains(tmp_path: Path) -> None:
     )
     assert plain.recipe is not None
     assert plain.recipe.as_tables()["loss"] == {"name": "squared", "scale": 1.0}
-    assert not all(torch.equal(*both) for both in zip(plain.module.parameters(), scaled.module.parameters(), strict=True))
+    assert not all(
+        torch.equal(*both) for both in zip(plain.module.parameters(), scaled.module.parameters(), strict=True)
+    )
     with pytest.raises(SettingError, match=r"unknown key loss\.scael") as caught:
         small_recipe(data, loss__name="squared", loss__scael=2.0)
     assert "loss.scale" in str(caught.value.hint)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from runs.small import dataset_of, small_data
 from torch import Tensor
 
-from nary.config import Settings
 from nary.data.dataset import Dataset
 from nary.errors import SettingError
 from nary.facts import Fact, FactTable

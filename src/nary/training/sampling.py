@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT, first_value, num_qualifiers
+from nary.facts.layout import FIRST_ATTRIBUTE, RELATION, SUBJECT, first_value, num_qualifiers
 from nary.models.base import DatasetInfo
-from nary.models.batch import Group, slots_of
+from nary.models.batch import Group, slot_of_column, slots_of
 from nary.models.layers import hash_rows
 
 _ATTEMPTS = 20  # to find a corruption that is no fact; the second half draws from all entities

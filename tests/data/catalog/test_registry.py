@@ -14,10 +14,7 @@ from nary.data.catalog.describe import COUNTED
 from nary.data.catalog.entries import from_table
 from nary.data.dataset import SPLITS
 from nary.data.io.formats import FORMATS
-from nary.data.load import load, resolve
-from nary.data.statistics import counts
-from nary.errors import DatasetError, SettingError
-from nary.facts import Fact
+from nary.errors import DatasetError
 
 TABLE: dict[str, Any] = {
     "description": "invented",
