@@ -73,13 +73,13 @@ def _name(name: str) -> str:
 
 
 def _data(dataset: Dataset) -> list[str]:
-    found = statistics(dataset)
-    arities = ", ".join(f"{count:,} of arity {arity}" for arity, count in found.counts["arities"].items())
-    facts = [(split, f"{count:,}") for split, count in found.counts["facts"].items()]
-    names = [(_name(dataset.vocabulary.label(name)), f"{count:,}") for name, count in found.top_relations[:5]]
+    stats = statistics(dataset)
+    arities = ", ".join(f"{count:,} of arity {arity}" for arity, count in stats.counts["arities"].items())
+    facts = [(split, f"{count:,}") for split, count in stats.counts["facts"].items()]
+    names = [(_name(dataset.vocabulary.label(name)), f"{count:,}") for name, count in stats.top_relations[:5]]
     return [
         Table([*left("split"), *right("facts")], facts).markdown(),
-        f"{found.counts['entities']:,} entities, {found.counts['relations']:,} relations. Facts: {arities}. "
+        f"{stats.counts['entities']:,} entities, {stats.counts['relations']:,} relations. Facts: {arities}. "
         f"Fingerprint of facts and names: `{dataset.fingerprint}`.",
         Table([*left("most frequent relations"), *right("facts")], names).markdown(),
         _LICENSE,

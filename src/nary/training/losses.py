@@ -269,8 +269,9 @@ class CorruptionBCELoss(Loss):
 
     def __init__(self, settings: LossSettings, info: DatasetInfo, device: torch.device | None = None) -> None:
         super().__init__(settings, info, device)
-        own = self.settings
-        self.sampler = CorruptionSampler(own.num_negatives, own.value_fraction, own.negative_pool, info, device)
+        self.sampler = CorruptionSampler(
+            self.settings.num_negatives, self.settings.value_fraction, self.settings.negative_pool, info, device
+        )
 
     def forward(self, model: Model, batch: TrainingBatch) -> Tensor:
         """The loss of a batch."""

@@ -27,69 +27,69 @@ def check(
     from nary.data.audit import audit
 
     dataset = open_data(data, format, on_error, quiet=as_json)
-    found = audit(dataset)
-    print_json(found.as_dict()) if as_json else _print(dataset, found)
-    if strict and not found.clean:
+    report = audit(dataset)
+    print_json(report.as_dict()) if as_json else _print(dataset, report)
+    if strict and not report.clean:
         raise typer.Exit(1)
 
 
-def _print(dataset: "Dataset", found: "Audit") -> None:
+def _print(dataset: "Dataset", report: "Audit") -> None:
     rows = []
-    for split, finding, number in _findings(found):
+    for split, finding, number in _findings(report):
         if split in dataset.splits:
             rows.append([f"{split}: {finding}", number, f"{number / max(1, len(dataset[split])):>6.1%}"])
     print_table(f"{dataset.name}: facts", ["finding", "facts", "of the split"], rows)
     typer.echo()
-    print_table("", ["in all splits", "number"], _overall(found))
-    if found.suspicious_labels:
+    print_table("", ["in all splits", "number"], _overall(report))
+    if report.suspicious_labels:
         typer.echo()
         labels = [
             [reason, finding["count"], ", ".join(repr(name[:40]) for name in finding["examples"])]
-            for reason, finding in found.suspicious_labels.items()
+            for reason, finding in report.suspicious_labels.items()
         ]
         print_table("Suspicious labels", ["reason", "labels", "such as"], labels)
     typer.echo()
-    _print_verdict(dataset, found)
+    _print_verdict(dataset, report)
 
 
-def _findings(found: "Audit") -> list[tuple[str, str, int]]:
+def _findings(report: "Audit") -> list[tuple[str, str, int]]:
     """A split, what was looked for in it, and the number of facts."""
     return [
-        *((split, "duplicates of an earlier fact", n) for split, n in found.duplicates.items()),
-        ("valid", "the whole fact is in train", found.valid_in_train),
-        ("valid", "the primary triple is in train", found.valid_primary_in_train),
-        ("valid", "an entity is not in train", found.valid_unseen),
-        ("valid", "a relation or attribute is not in train", found.valid_unseen_relations),
-        ("test", "the whole fact is in train", found.test_in_train),
-        ("test", "the primary triple is in train", found.test_primary_in_train),
-        ("test", "the whole fact is in valid", found.test_in_valid),
-        ("test", "an entity is not in train", found.test_unseen),
-        ("test", "a relation or attribute is not in train", found.test_unseen_relations),
-        ("test", "an entity is in neither train nor valid", found.test_against_train_and_valid["unseen"]),
+        *((split, "duplicates of an earlier fact", n) for split, n in report.duplicates.items()),
+        ("valid", "the whole fact is in train", report.valid_in_train),
+        ("valid", "the primary triple is in train", report.valid_primary_in_train),
+        ("valid", "an entity is not in train", report.valid_unseen),
+        ("valid", "a relation or attribute is not in train", report.valid_unseen_relations),
+        ("test", "the whole fact is in train", report.test_in_train),
+        ("test", "the primary triple is in train", report.test_primary_in_train),
+        ("test", "the whole fact is in valid", report.test_in_valid),
+        ("test", "an entity is not in train", report.test_unseen),
+        ("test", "a relation or attribute is not in train", report.test_unseen_relations),
+        ("test", "an entity is in neither train nor valid", report.test_against_train_and_valid["unseen"]),
     ]
 
 
-def _overall(found: "Audit") -> list[tuple[str, int]]:
+def _overall(report: "Audit") -> list[tuple[str, int]]:
     return [
-        ("entities that train never mentions", found.unseen_entities),
-        ("relations and attributes that train never mentions", found.unseen_relations),
-        ("facts whose subject is their object", found.subject_is_object),
-        ("facts that hold a qualifier twice", found.repeated_qualifiers),
-        ("suspicious labels", sum(finding["count"] for finding in found.suspicious_labels.values())),
+        ("entities that train never mentions", report.unseen_entities),
+        ("relations and attributes that train never mentions", report.unseen_relations),
+        ("facts whose subject is their object", report.subject_is_object),
+        ("facts that hold a qualifier twice", report.repeated_qualifiers),
+        ("suspicious labels", sum(finding["count"] for finding in report.suspicious_labels.values())),
     ]
 
 
-def _print_verdict(dataset: "Dataset", found: "Audit") -> None:
+def _print_verdict(dataset: "Dataset", report: "Audit") -> None:
     if not {"valid", "test"} & set(dataset.splits):
         typer.echo("There is one split only, so nothing can leak; see nary split.")
-    if found.clean:
+    if report.clean:
         typer.secho("Clean: no duplicates, no leakage, nothing unseen, no suspicious labels.", fg="green", bold=True)
         return
-    overlap = found.valid_primary_in_train + found.test_against_train_and_valid["primary"]
+    overlap = report.valid_primary_in_train + report.test_against_train_and_valid["primary"]
     reasons = {
-        "duplicates": sum(found.duplicates.values()),
+        "duplicates": sum(report.duplicates.values()),
         "valid or test facts that a model has seen, whole or in part": overlap,
-        "entities or relations that train never mentions": found.unseen_entities + found.unseen_relations,
-        "suspicious labels": len(found.suspicious_labels),
+        "entities or relations that train never mentions": report.unseen_entities + report.unseen_relations,
+        "suspicious labels": len(report.suspicious_labels),
     }
     typer.secho(f"Not clean: {'; '.join(reason for reason, n in reasons.items() if n)}.", fg="red", bold=True)

@@ -32,12 +32,12 @@ def datasets(
         _show_one(described, json)
 
 
-def _show_all(found: Sequence[dict[str, Any]], as_json: bool) -> None:
+def _show_all(listed: Sequence[dict[str, Any]], as_json: bool) -> None:
     if as_json:
-        print_json(found)
+        print_json(listed)
         return
     rows = []
-    for one in found:
+    for one in listed:
         facts = sum(one["facts"].values()) if one["facts"] else None
         here = ("yes" if one["complete"] else "INCOMPLETE") if one["here"] else "no"
         arities = _range(one["arities"] or [])

@@ -104,9 +104,9 @@ def _evaluate(model: "TrainedModel") -> None:
 
 
 def _ask(model: "TrainedModel") -> None:
-    for question, found in zip(_QUESTIONS, model.predict_many(_QUESTIONS, k=3), strict=True):
+    for question, prediction in zip(_QUESTIONS, model.predict_many(_QUESTIONS, k=3), strict=True):
         typer.echo(f"\n{question}")
-        for answer in found.answers:
+        for answer in prediction.answers:
             typer.echo(f"  {answer.probability:6.1%}  {answer.name}{'   (known)' if answer.known else ''}")
 
 

@@ -77,7 +77,7 @@ def evaluate(
     if record is not None:
         check_recordable(recordable_run(run), split, protocol, record, label)
     with progress_bar("Ranking", show=not json) as progress:
-        report, found = loaded.rank(table, protocol=protocol, progress=progress)
+        report, ranking = loaded.rank(table, protocol=protocol, progress=progress)
     report = replace(report, dataset=source, split=split, notes=[*notes, *report.notes])
     if data is None:
         try:
@@ -88,9 +88,9 @@ def evaluate(
         notice(f"recorded {record_result(recordable_run(run), loaded, report, record, label)}")
     if by is not None:
         relations = names.relations if by == "relation" else None
-        report = replace(report, metrics=measure(found, by_arity=by == "arity", relations=relations))
+        report = replace(report, metrics=measure(ranking, by_arity=by == "arity", relations=relations))
     if ranks is not None:
-        found.write_jsonl(ranks, table, names)
+        ranking.write_jsonl(ranks, table, names)
     if json:
         print_json(report.as_dict())
     else:

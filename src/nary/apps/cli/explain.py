@@ -30,29 +30,31 @@ def explain(
     """
     from nary.runs import load_model
 
-    found = load_model(run, device).explain(fact, position)
-    print_json(found.as_dict()) if json else _print(found)
+    explanation = load_model(run, device).explain(fact, position)
+    print_json(explanation.as_dict()) if json else _print(explanation)
 
 
-def _print(found: "Explanation") -> None:
-    for note in found.notes:
+def _print(explanation: "Explanation") -> None:
+    for note in explanation.notes:
         notice(note)
-    typer.secho(found.fact, bold=True)
-    typer.echo(f"{found.position}: {found.label}   {found.probability:.1%}, rank {found.rank:,g}\n")
-    if found.contributions:
-        most = max(abs(one.contribution) for one in found.contributions) or 1.0
+    typer.secho(explanation.fact, bold=True)
+    typer.echo(
+        f"{explanation.position}: {explanation.label}   {explanation.probability:.1%}, rank {explanation.rank:,g}\n"
+    )
+    if explanation.contributions:
+        most = max(abs(one.contribution) for one in explanation.contributions) or 1.0
         rows = [
             [one.position, one.label, f"{one.contribution:+.2f}", _bar(one, most), f"{one.probability_without:.1%}"]
-            for one in found.contributions
+            for one in explanation.contributions
         ]
         print_table("What each element adds to its score", ["position", "element", "adds", "", "without it"], rows)
         typer.echo()
-    if found.supporting:
-        facts = [[f"{one.similarity:.3f}", one.answer, one.label] for one in found.supporting]
+    if explanation.supporting:
+        facts = [[f"{one.similarity:.3f}", one.answer, one.label] for one in explanation.supporting]
         print_table("Similar facts it has learned from", ["cosine", "answer", "fact"], facts)
         typer.echo()
-    if found.attention:
-        edges = sorted(found.attention, key=lambda edge: -edge.weight)[:_EDGES]
+    if explanation.attention:
+        edges = sorted(explanation.attention, key=lambda edge: -edge.weight)[:_EDGES]
         looks = [[edge.source, edge.target, f"{edge.weight:.1%}"] for edge in edges]
         print_table("Where attention goes", ["from", "to", "weight"], looks)
 

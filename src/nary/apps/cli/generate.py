@@ -34,9 +34,9 @@ def generate(
     dataset = synthetic.generate(facts, entities, relations, max_arity, noise, seed)
     with progress_bar("Writing", show=not as_json) as progress:
         write(dataset, out, progress=progress)
-    found = counts(dataset)
+    counted = counts(dataset)
     if as_json:
-        print_json({**found, "seed": seed, "out": str(out)})
+        print_json({**counted, "seed": seed, "out": str(out)})
         return
-    rows = [["facts", len(dataset.train)], ["entities", found["entities"]], ["relations", found["relations"]]]
-    print_table(str(out), ["", "number"], rows + [[f"arity {arity}", n] for arity, n in found["arities"].items()])
+    rows = [["facts", len(dataset.train)], ["entities", counted["entities"]], ["relations", counted["relations"]]]
+    print_table(str(out), ["", "number"], rows + [[f"arity {arity}", n] for arity, n in counted["arities"].items()])

@@ -26,16 +26,20 @@ def recipes(
     from nary.errors import SettingError, did_you_mean
     from nary.recipe import shipped_recipes
 
-    found = {own: path for own, path in shipped_recipes().items() if name is None or own.startswith(f"{name}/")}
-    if found:
-        about = {own: _about(path) for own, path in found.items()}
+    recipes_by_name = {
+        recipe_name: path
+        for recipe_name, path in shipped_recipes().items()
+        if name is None or recipe_name.startswith(f"{name}/")
+    }
+    if recipes_by_name:
+        about = {recipe_name: _about(path) for recipe_name, path in recipes_by_name.items()}
         if json:
-            print_json([{"name": own, "about": text} for own, text in about.items()])
+            print_json([{"name": recipe_name, "about": text} for recipe_name, text in about.items()])
         else:
-            print_table("Recipes", ["name", "what it is"], [[own, text] for own, text in about.items()])
+            print_table("Recipes", ["name", "what it is"], [[recipe_name, text] for recipe_name, text in about.items()])
         return
     if name not in shipped_recipes():
-        models = {own.partition("/")[0] for own in shipped_recipes()}
+        models = {recipe_name.partition("/")[0] for recipe_name in shipped_recipes()}
         raise SettingError(
             f"no recipe and no model with recipes is called {name!r}",
             did_you_mean(str(name), [*models, *shipped_recipes()]),

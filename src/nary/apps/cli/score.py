@@ -47,14 +47,14 @@ def score(
     loaded = load_model(run, device)
     table = _table(loaded, facts, split)
     with progress_bar("Scoring", show=not json) as progress:
-        found = loaded.predictor.score_table(table, progress)
+        scores = loaded.predictor.score_table(table, progress)
     if worst is not None or not json:
-        found = sorted(found, key=lambda one: one.plausibility)[: worst or _SHOWN]
+        scores = sorted(scores, key=lambda one: one.plausibility)[: worst or _SHOWN]
     if json:
-        for one in found:
+        for one in scores:
             print_json(one.as_dict())
     else:
-        _print(loaded.predictor, found, len(table))
+        _print(loaded.predictor, scores, len(table))
 
 
 def _table(loaded: "TrainedModel", facts: str, split: str | None) -> "FactTable":
@@ -72,11 +72,11 @@ def _table(loaded: "TrainedModel", facts: str, split: str | None) -> "FactTable"
     return table
 
 
-def _print(predictor: "Predictor", found: "list[Plausibility]", total: int) -> None:
+def _print(predictor: "Predictor", scores: "list[Plausibility]", total: int) -> None:
     from nary.facts import Position, parse_fact
 
-    odd = [one.elements[0] for one in found]
-    facts = [parse_fact(one.fact) for one in found]
+    odd = [one.elements[0] for one in scores]
+    facts = [parse_fact(one.fact) for one in scores]
     queries = [fact.query(Position.parse(element.position)) for fact, element in zip(facts, odd, strict=True)]
     expected = [prediction.answers[0] for prediction in predictor.predict_many(queries, k=1)]
     rows = [
@@ -86,7 +86,7 @@ def _print(predictor: "Predictor", found: "list[Plausibility]", total: int) -> N
             f"{element.position}: {element.label} (rank {element.rank:,g})",
             "itself" if answer.name == element.name else f"{answer.label} ({answer.probability:.1%})",
         ]
-        for one, fact, element, answer in zip(found, facts, odd, expected, strict=True)
+        for one, fact, element, answer in zip(scores, facts, odd, expected, strict=True)
     ]
     title = f"The {len(rows):,} least plausible of {total:,} facts" if total > len(rows) else ""
     print_table(title, ["plausible", "fact", "fits least", "expected there"], rows)

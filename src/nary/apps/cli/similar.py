@@ -24,9 +24,9 @@ def similar(
     """
     from nary.runs import load_model
 
-    found = load_model(run, device).similar(name, kind.value if kind else None, k)
+    result = load_model(run, device).similar(name, kind.value if kind else None, k)
     if json:
-        print_json(found.as_dict())
+        print_json(result.as_dict())
         return
-    rows = [[neighbor.label, f"{neighbor.similarity:.3f}"] for neighbor in found.neighbors]
-    print_table(f"{found.label}   ({found.kind})", ["similar", "cosine"], rows)
+    rows = [[neighbor.label, f"{neighbor.similarity:.3f}"] for neighbor in result.neighbors]
+    print_table(f"{result.label}   ({result.kind})", ["similar", "cosine"], rows)

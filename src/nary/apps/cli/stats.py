@@ -27,21 +27,21 @@ def stats(
     """
     from nary.data.statistics import statistics
 
-    found = statistics(open_data(data, format, on_error, quiet=as_json))
+    summary = statistics(open_data(data, format, on_error, quiet=as_json))
     if plot is not None:
         from nary.apps.plots import plot_statistics
 
-        plot_statistics(found, plot)
+        plot_statistics(summary, plot)
         notice(f"drew {plot}")
-    print_json(found.as_dict()) if as_json else _print(found)
+    print_json(summary.as_dict()) if as_json else _print(summary)
 
 
-def _print(found: "Statistics") -> None:
-    counts, qualifiers, degree = found.counts, found.qualifiers, found.degree
+def _print(summary: "Statistics") -> None:
+    counts, qualifiers, degree = summary.counts, summary.qualifiers, summary.degree
     total = sum(counts["facts"].values())
     rows = [["facts", total], *([f"  {split}", n] for split, n in counts["facts"].items())]
     rows += [["entities", counts["entities"]], ["relations", counts["relations"]]]
-    rows += [["  as the relation of a fact", found.primary_relations], ["  as an attribute", found.attributes]]
+    rows += [["  as the relation of a fact", summary.primary_relations], ["  as an attribute", summary.attributes]]
     rows += [["facts with qualifiers", qualifiers["facts_with"]]]
     print_table(counts["name"], ["", "number"], rows)
     typer.echo(f"Qualifiers per fact: {qualifiers['per_fact_mean']:.2f} on average.")
@@ -51,13 +51,13 @@ def _print(found: "Statistics") -> None:
     )
     shares = [[int(arity), n, f"{n / total:>6.1%}"] for arity, n in counts["arities"].items()]
     print_table("Arities", ["arity", "facts", "share"], shares)
-    for kind, names in (("relation", found.top_relations), ("attribute", qualifiers["top_attributes"])):
+    for kind, names in (("relation", summary.top_relations), ("attribute", qualifiers["top_attributes"])):
         if names:
             typer.echo()
-            print_table(f"Most frequent {kind}s", [kind, "number"], [[_shown(found, name), n] for name, n in names])
+            print_table(f"Most frequent {kind}s", [kind, "number"], [[_shown(summary, name), n] for name, n in names])
 
 
-def _shown(found: "Statistics", name: str) -> str:
+def _shown(summary: "Statistics", name: str) -> str:
     """The name, and its label where it has one."""
-    label = found.labels.get(name)
+    label = summary.labels.get(name)
     return f"{name} ({label})" if label and label != name else name

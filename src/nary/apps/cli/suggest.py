@@ -11,11 +11,11 @@ def suggest(run: RunPath, fact: WholeFact, k: Answers = 10, device: Device = "au
     """
     from nary.runs import load_model
 
-    found = load_model(run, device).suggest(fact, k)
+    suggested = load_model(run, device).suggest(fact, k)
     if json:
-        print_json(found.as_dict())
+        print_json(suggested.as_dict())
         return
-    for note in found.notes:
+    for note in suggested.notes:
         notice(note)
-    rows = [[one.attribute_label, one.value_label, f"{one.probability:.1%}"] for one in found.suggestions]
-    print_table(found.fact, ["attribute", "value", "probability"], rows)
+    rows = [[one.attribute_label, one.value_label, f"{one.probability:.1%}"] for one in suggested.suggestions]
+    print_table(suggested.fact, ["attribute", "value", "probability"], rows)
