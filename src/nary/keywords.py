@@ -84,6 +84,11 @@ class TrainKeywords(TypedDict, total=False):
     fcn_dim: int
     validity_weight: float
     primary: Literal["given", "most-distinct"]
+    prior: float
+    min_support: int
+    min_confidence: float
+    max_degree: int
+    chains: bool
     # [data and evaluation]
     train_on: list[Literal["train", "valid"]]
     valid_fraction: float | None

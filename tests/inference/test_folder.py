@@ -48,7 +48,7 @@ def test_a_saved_model_answers_as_before(trained: TrainedModel, saved: Path) -> 
     assert not again.module.training
 
 
-@pytest.mark.parametrize("model", ["gran", "frequency"])
+@pytest.mark.parametrize("model", ["gran", "frequency", "rules"])
 def test_scores_come_back_to_the_last_bit(model: str, tmp_path: Path) -> None:
     run = small_run(tmp_path / "run", model)
     run.save(tmp_path / "model")
@@ -173,6 +173,11 @@ def test_no_model_is_built_that_is_larger_than_its_weights(saved: Path, key: str
     config["recipe"]["model"][key] = 10**12
     path.write_bytes(orjson.dumps(config))
     refused(saved, rf"model\.{key} is 1,000,000,000,000, and the weights are of a smaller model")
+
+
+def test_an_empty_weight_file_does_not_lift_that_limit(saved: Path) -> None:
+    save_file({}, saved / "model.safetensors")
+    refused(saved, "the weights are of a smaller model")
 
 
 def test_weights_that_are_not_right(saved: Path) -> None:

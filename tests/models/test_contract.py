@@ -43,3 +43,7 @@ class TestGranWithEverything(ModelContract):
 
 class TestFrequency(ModelContract):
     name = "frequency"
+
+
+class TestRules(ModelContract):
+    name = "rules"

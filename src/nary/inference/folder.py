@@ -162,7 +162,9 @@ def load_module(folder: Path, recipe: Recipe, dataset: Dataset) -> Model:
         )
     with reading(path):
         shapes = _read_shapes(path)
-        _check_settings(recipe.model, shapes)
+    if shapes or _has_weights(recipe.model_name, info):
+        with reading(path):
+            _check_settings(recipe.model, shapes)
     outline = _outline(path, recipe, info)
     with reading(path):
         weights = _read_weights(path, outline, shapes)
@@ -183,6 +185,13 @@ def _check_settings(settings: Settings, shapes: Mapping[str, tuple[int, ...]]) -
     for key, value in settings:
         if isinstance(value, int) and value > largest:
             raise ValueError(f"model.{key} is {value:,}, and the weights are of a smaller model")
+
+
+def _has_weights(model_name: str, info: DatasetInfo) -> bool:
+    """Whether models of that name have weights; if not, their integer settings are thresholds, not sizes."""
+    model = MODELS.get(model_name)
+    with torch.device("meta"):
+        return bool(model(model.settings_class(), info).state_dict())
 
 
 def _outline(path: Path, recipe: Recipe, info: DatasetInfo) -> Model:

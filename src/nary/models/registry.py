@@ -28,6 +28,7 @@ MODELS: "Registry[type[Model]]" = Registry(
         "nalp": "nary.models.pairs.nalp:NaLP",
         "hinge": "nary.models.pairs.hinge:Hinge",
         "neuinfer": "nary.models.pairs.neuinfer:NeuInfer",
+        "rules": "nary.models.rules.model:Rules",
         "frequency": "nary.models.frequency:Frequency",
     },
 )

@@ -1,0 +1,55 @@
+"""The rules as a model: the facts are counted once, and nothing is trained."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nary.models.base import DatasetInfo, Kind, Model
+from nary.models.batch import Batch, Group
+from nary.models.rules.scoring import Engine
+from nary.models.rules.settings import RulesSettings
+from nary.models.rules.tables import Base, mine
+
+
+class Rules(Model):
+    """Scores a candidate by the rules that name it: p = 1 - product of (1 - confidence), as log-probabilities.
+
+    The rules are counted from the facts when the model is built, and again when it is loaded; there are no weights.
+    """
+
+    name = "rules"
+    settings_class = RulesSettings
+    family = "rules"
+    description = "rules counted from the facts: repeated contexts, links, constants and chains; no training"
+    reference = "Nary"
+
+    def __init__(self, settings: RulesSettings, info: DatasetInfo) -> None:
+        super().__init__(settings, info)
+        self._engine: Engine | None = None
+        if torch.get_default_device().type != "meta":  # an outline has no rules: counting takes time
+            with torch.device("cpu"):
+                base = Base.of(info.facts, info.num_entities, info.num_relations, settings)
+                tables = mine(info.facts, base, settings)
+                self._engine = Engine(info.facts, info.num_entities, info.num_relations, tables)
+
+    @property
+    def engine(self) -> Engine:
+        """The rules and their indexes."""
+        if self._engine is None:
+            raise RuntimeError("a model on the meta device has no rules")
+        return self._engine
+
+    def score(self, batch: Batch, kind: Kind) -> Tensor:
+        """The log-probability of every candidate [B, C]."""
+        return torch.cat([self._score(group, kind) for group in batch.groups]).to(batch.groups[0].ids.device)
+
+    def _score(self, group: Group, kind: Kind) -> Tensor:
+        ids, columns = group.ids.cpu().numpy().astype(np.int64), group.columns.cpu().numpy()
+        distinct = np.unique(columns).tolist()
+        if len(distinct) == 1:
+            return self.engine.score(ids, distinct[0])
+        scores = torch.empty(len(ids), self.info.num_candidates(kind), device="cpu")
+        for column in distinct:
+            rows = np.flatnonzero(columns == column)
+            scores[torch.from_numpy(rows)] = self.engine.score(ids[rows], column)
+        return scores

@@ -1,0 +1,67 @@
+"""Rules in words, and the facts behind an answer."""
+
+import pytest
+
+from nary.data.dataset import Dataset
+from nary.facts import Fact
+from nary.models.base import DatasetInfo
+from nary.models.rules.explain import RuleReader
+from nary.models.rules.model import Rules
+from nary.models.rules.settings import RulesSettings
+
+_SIBLINGS = [Fact(f"{a}{i}", "sibling", f"{b}{i}") for i in range(5) for a, b in (("A", "B"), ("B", "A"))]
+_HOMES = [
+    fact for i in range(5) for fact in (Fact(f"A{i}", "works at", f"firm {i}"), Fact(f"firm {i}", "in", f"city {i}"))
+]
+_LIVES = [Fact(f"A{i}", "lives in", f"city {i}") for i in range(4)]
+FACTS = [*_SIBLINGS, Fact("B9", "sibling", "A9"), *_HOMES, *_LIVES]
+
+
+@pytest.fixture(scope="module")
+def data() -> Dataset:
+    return Dataset.from_facts("toy", {"train": FACTS, "test": [Fact("A9", "sibling", "B9")]})
+
+
+@pytest.fixture(scope="module")
+def reader(data: Dataset) -> RuleReader:
+    model = Rules(RulesSettings(), DatasetInfo.from_dataset(data))
+    return RuleReader(model.engine, data.vocabulary)
+
+
+def ids(data: Dataset, subject: str, relation: str, object_: str) -> list[int]:
+    names = data.vocabulary
+    return [names.relation(relation), names.entity(subject), names.entity(object_)]
+
+
+def test_an_inverse_is_counted_and_explained(reader: RuleReader, data: Dataset) -> None:
+    row = ids(data, "A9", "sibling", "B9")
+    best = reader.explain(row, 2, row[2])[0]  # type: ignore[arg-type]
+    assert best.kind == "link"
+    assert best.facts == (Fact("B9", "sibling", "A9"),)
+    # Ten of the eleven pairs (a known, b known to have a as sibling) hold; A9 is the subject of no known fact.
+    assert (best.support, best.cases) == (10, 10)
+    assert best.confidence == pytest.approx(10 / 15)
+    assert "B9 | sibling | A9 is known" in str(best)
+
+
+def test_a_chain_is_counted_and_explained(reader: RuleReader, data: Dataset) -> None:
+    row = ids(data, "A4", "lives in", "city 4")
+    best = reader.explain(row, 2, row[2])[0]  # type: ignore[arg-type]
+    assert best.kind == "chain"
+    assert best.facts == (Fact("A4", "works at", "firm 4"), Fact("firm 4", "in", "city 4"))
+    assert (best.support, best.cases) == (4, 4)
+
+
+def test_rules_are_listed_by_relation_and_kind(reader: RuleReader) -> None:
+    rules = reader.list_rules(relation="sibling", kind="link", limit=5)
+    assert set(rules["relation"]) == {"sibling"}
+    assert "given subject of sibling: object of sibling -> subject of sibling" in rules["body"].to_list()
+    assert rules["confidence"].is_sorted(descending=True)
+
+
+def test_the_table_holds_every_rule(reader: RuleReader) -> None:
+    table = reader.table
+    assert table.columns == ["kind", "relation", "target", "body", "answer", "support", "cases", "confidence"]
+    counted = reader.list_rules(limit=1 << 20)
+    assert len(table) == len(counted)
+    assert table["answer"].null_count() < len(table)

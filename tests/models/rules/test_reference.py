@@ -1,0 +1,73 @@
+"""Scores of the rules against the reference by plain loops."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from reference.rules import Reference, elements
+from runs.small import small_data
+
+from nary.data.dataset import Dataset
+from nary.data.synthetic import generate
+from nary.facts import FactTable, layout
+from nary.models.base import DatasetInfo
+from nary.models.rules import chains
+from nary.models.rules.model import Rules
+from nary.models.rules.settings import RulesSettings
+
+
+def plain(table: FactTable) -> list[Any]:
+    """The facts as the reference reads them."""
+    facts = []
+    for block in table.blocks:
+        m = block.qualifiers
+        for row in block.ids.tolist():
+            pairs = tuple(zip(row[3 : 3 + m], row[3 + m :], strict=True))
+            facts.append((row[0], row[1], row[2], pairs))
+    return facts
+
+
+def places(num_qualifiers: int) -> list[str]:
+    """The reference's name of each column."""
+    numbers = range(num_qualifiers)
+    return ["R", "S", "O", *(f"A{i}" for i in numbers), *(f"V{i}" for i in numbers)]
+
+
+def check(data: Dataset, settings: RulesSettings, every: int = 1) -> None:
+    info = DatasetInfo.from_dataset(data)
+    model = Rules(settings, info)
+    reference = Reference(plain(data.train), info.num_entities, info.num_relations, settings)
+    for table in (data.train, data.test):
+        for fact in plain(table)[::every]:
+            row = np.array([[elements(fact)[place] for place in places(len(fact[3]))]])
+            for column, place in enumerate(places(layout.num_qualifiers(row.shape[1]))):
+                scores = model.engine.score(row, column)[0].double()
+                expected = torch.tensor(reference.scores(fact, place), dtype=torch.float64)
+                torch.testing.assert_close(scores, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.fixture(autouse=True)
+def all_chains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chains are neither sampled nor cut."""
+    monkeypatch.setattr(chains, "BUDGET", 1 << 40)
+    monkeypatch.setattr(chains, "TOTAL", 1 << 60)
+    monkeypatch.setattr(chains, "PER_HEAD", 1 << 20)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"chains": False, "prior": 1.0, "min_support": 1},
+        {"max_degree": 3, "min_confidence": 0.1},
+    ],
+)
+def test_scores_equal_the_reference(changed: dict[str, Any]) -> None:
+    check(small_data(40), RulesSettings(**changed), every=4)
+
+
+def test_they_do_so_with_many_facts_of_few_entities() -> None:
+    data = generate(facts=60, entities=6, relations=2, max_arity=5)
+    train = data.facts
+    check(Dataset("few", data.vocabulary, {"train": train, "test": train.take(np.arange(4))}), RulesSettings(), every=8)
