@@ -10,7 +10,7 @@ from statistics import mean
 
 import pytest
 
-from nary.apps.cli.main import _COMMANDS
+from nary.apps.cli.main import app
 from nary.data import catalog
 from nary.evaluation.metrics import GROUPS
 from nary.models.registry import MODELS
@@ -32,7 +32,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_exist(page: Path) -> None:
-    known = {command.__name__ for command in _COMMANDS}
+    known = {command.callback.__name__ for command in app.registered_commands if command.callback}
     used = set(re.findall(r"^nary ([a-z]+)", page.read_text(), re.MULTILINE))
     used |= set(re.findall(r"`nary ([a-z]+)", page.read_text()))
     assert used <= known
@@ -68,7 +68,7 @@ def unknown_figures(text: str, title: str = "") -> list[str]:
     unknown = []
     for part in re.split(r"\n\s*\n", text):
         if re.search(r"(?<!validation )(?<!validation entity )MRR", " ".join(part.split())):
-            datasets = _named(part, catalog.names())
+            datasets = _named(part, catalog.dataset_names())
             models = _named(f"{title} {part}", {*MODELS, *(model for _, model, _ in _figures())})
             known = {f"{value:.3f}" for dataset, model, value in _figures() if dataset in datasets and model in models}
             figures = re.findall(r"(?<![\d.,])0?(\.\d{3})(?!\d)", part)
