@@ -16,6 +16,8 @@ settings.register_profile("fresh", deadline=None)  # a busy machine is no failur
 settings.register_profile("same", settings.get_profile("fresh"), derandomize=True)
 settings.load_profile("same")  # a change that breaks nothing fails nothing; --hypothesis-profile=fresh looks further
 
+collect_ignore = ["plugins"]  # packages that a test installs
+
 
 @pytest.fixture(autouse=True)
 def _own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -10,7 +10,7 @@ from statistics import mean
 
 import pytest
 
-from nary.apps.cli.main import _PANELS
+from nary.apps.cli.main import app
 from nary.data import catalog
 from nary.evaluation.metrics import GROUPS
 from nary.models.registry import MODELS
@@ -32,7 +32,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_exist(page: Path) -> None:
-    known = {command.__name__ for commands in _PANELS.values() for command in commands}
+    known = {command.callback.__name__ for command in app.registered_commands if command.callback}
     used = set(re.findall(r"^nary ([a-z]+)", page.read_text(), re.MULTILINE))
     used |= set(re.findall(r"`nary ([a-z]+)", page.read_text()))
     assert used <= known

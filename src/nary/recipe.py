@@ -48,10 +48,11 @@ class Recipe(Settings):
     def from_tables(cls, tables: Mapping[str, Any], file: str | None = None) -> "Recipe":
         """Validate the tables of a TOML file; ``file`` is its name for error messages."""
         _check_tables(tables, file)
-        model, loss_class = tables.get("model", {}), LOSSES.get(_loss_name(tables))
+        model = tables.get("model", {})
+        model_class = MODELS.get(str(model.get("name", _DEFAULT_MODEL)))
+        loss_class = LOSSES.get(_loss_name(tables))
         training = validate_settings(TrainingSettings, tables.get("training", {}), "training", file)
         check_loss(training, loss_class, file)
-        model_class = MODELS.get(str(model.get("name", _DEFAULT_MODEL)))
         return cls(
             data=validate_settings(DataSettings, tables.get("data", {}), "data", file),
             model=validate_settings(model_class.settings_class, model, "model", file),

@@ -1,7 +1,7 @@
 """Train a recipe on a dataset, in memory or in a run folder that can be resumed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,7 +41,7 @@ class TrainingResult:
     """What training returns: the model, how it went, and the run folder if one was written."""
 
     model: TrainedModel
-    losses: list[float]
+    losses: list[float] = field(repr=False)
     """The loss of every step of this call."""
     loss: float | None
     """The running mean of the loss at the end; None if there was nothing to train."""
