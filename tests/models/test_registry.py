@@ -14,8 +14,8 @@ from nary.errors import SettingError
 from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch
 from nary.models.registry import MODELS, register_model
-from nary.recipe import choose, full_key
-from nary.runs import load_run
+from nary.recipe import choose_recipe, full_key
+from nary.runs import load_model
 
 
 @pytest.mark.parametrize("name", list(MODELS))
@@ -79,15 +79,15 @@ def test_a_model_of_ones_own_is_trained_saved_and_loaded_by_its_name(
 ) -> None:
     assert "popularity" in list(MODELS)
     assert full_key("scale", "popularity") == "model.scale"
-    assert choose("mine", "popularity").model == PopularitySettings()
+    assert choose_recipe("mine", "popularity").model == PopularitySettings()
     run = small_run(tmp_path / "run", "popularity", model__scale=0.5)
-    again = load_run(tmp_path / "run")
-    assert isinstance(again.model, popularity)
+    again = load_model(tmp_path / "run")
+    assert isinstance(again.module, popularity)
     assert again.settings == PopularitySettings(scale=0.5)
-    assert not torch.equal(again.model.entity_bias, popularity(PopularitySettings(), again.model.info).entity_bias)
-    for name, weights in run.model.state_dict().items():
-        assert torch.equal(again.model.state_dict()[name], weights)
-    assert torch.equal(again.model.get_buffer("counts"), run.model.get_buffer("counts"))
+    assert not torch.equal(again.module.entity_bias, popularity(PopularitySettings(), again.module.info).entity_bias)
+    for name, weights in run.module.state_dict().items():
+        assert torch.equal(again.module.state_dict()[name], weights)
+    assert torch.equal(again.module.get_buffer("counts"), run.module.get_buffer("counts"))
     assert again.evaluate().metrics == run.evaluate().metrics
     assert "the same scores for every query" in (tmp_path / "run" / "model" / "README.md").read_text()
     fact = next(iter(small_data().test.facts(run.dataset.vocabulary)))
