@@ -44,6 +44,9 @@ class RunFolder:
             (temporary / RECIPE).write_text(recipe.as_toml(), encoding="utf-8")
         return cls(path)
 
+    def __repr__(self) -> str:
+        return f"RunFolder({str(self)!r})"
+
     def __str__(self) -> str:
         return str(self.path)
 

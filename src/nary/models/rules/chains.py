@@ -1,7 +1,7 @@
 """Chains: rules whose body is two edges, "the answer is x if the anchor has a B1-edge to z and z a B2-edge to x".
 
 A path is followed only if the number of B1-edges of the anchor times the number of B2-edges of z is at most
-``max_paths``, which keeps out hubs. Each head is counted on as many of its anchors, evenly spread, as give
+:data:`MAX_PATHS`, which keeps out hubs. Each head is counted on as many of its anchors, evenly spread, as give
 :data:`BUDGET` paths, or fewer if all heads together would exceed :data:`TOTAL`; so the time of counting is bounded.
 """
 
