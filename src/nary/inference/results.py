@@ -209,3 +209,21 @@ class Found(_Result):
     name: str
     label: str
     kind: Kind
+
+
+@dataclass(frozen=True)
+class StoredFact:
+    """A fact of the dataset, as text, with labels, and the split it is in."""
+
+    fact: str
+    label: str
+    split: str
+
+
+@dataclass(frozen=True)
+class StoredFacts(_Result):
+    """The stored facts that match a pattern; ``total`` counts those not listed too."""
+
+    pattern: str
+    total: int
+    facts: Sequence[StoredFact]

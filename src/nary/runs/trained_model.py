@@ -17,12 +17,21 @@ from nary.evaluation.evaluate import evaluate
 from nary.evaluation.protocol import Protocol
 from nary.evaluation.ranks import Ranks
 from nary.evaluation.report import Report
-from nary.facts import Fact, FactTable, Position, Query, Vocabulary, parse_fact, parse_query
+from nary.facts import Fact, FactTable, Position, Query, Vocabulary, parse, parse_fact, parse_query
 from nary.inference import folder as model_folder
 from nary.inference.card import card
+from nary.inference.lookup import FactLookup
 from nary.inference.prediction import Known
 from nary.inference.predictor import Predictor
-from nary.inference.results import Completions, Explanation, Neighbors, Plausibility, Prediction, Suggestions
+from nary.inference.results import (
+    Completions,
+    Explanation,
+    Neighbors,
+    Plausibility,
+    Prediction,
+    StoredFacts,
+    Suggestions,
+)
 from nary.models.base import Kind, Model
 from nary.progress import Progress, no_progress
 from nary.recipe import Recipe
@@ -150,6 +159,14 @@ class TrainedModel:
         """Why the model predicts the element at a position such as ``"object"`` or ``"value 1"``."""
         chosen = Position.parse(position) if isinstance(position, str) else position
         return self.predictor.explain(_fact(fact), chosen)
+
+    def find_facts(self, pattern: str | Fact | Query, limit: int = 20) -> StoredFacts:
+        """The stored facts that contain a pattern such as ``"Marie Curie | award received | ?"``."""
+        return self._lookup.find(parse(pattern) if isinstance(pattern, str) else pattern, limit)
+
+    @cached_property
+    def _lookup(self) -> FactLookup:
+        return FactLookup(self.dataset)
 
     def similar(self, name: str, kind: Kind | None = None, k: int = 10) -> Neighbors:
         """The ``k`` entities, or relations, most similar to ``name``."""

@@ -15,6 +15,7 @@ from nary.apps.cli.demo import demo
 from nary.apps.cli.evaluate import evaluate
 from nary.apps.cli.explain import explain
 from nary.apps.cli.export import export
+from nary.apps.cli.facts import facts
 from nary.apps.cli.generate import generate
 from nary.apps.cli.models import models
 from nary.apps.cli.output import print_error
@@ -45,7 +46,7 @@ _UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # typer
 
 _PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Train": (demo, train, evaluate, compare, tune),
-    "Use": (predict, score, suggest, explain, similar, serve, export),
+    "Use": (predict, facts, score, suggest, explain, similar, serve, export),
     "Data": (datasets, stats, check, convert, split, generate, show),
     "Reproduce": (models, recipes, reproduce, results),
 }
