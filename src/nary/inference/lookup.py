@@ -39,7 +39,8 @@ class FactLookup:
         """
         if limit < 1:
             raise SettingError(f"{limit} facts were asked for", "Ask for one or more.")
-        resolved = self.names.resolve(pattern) if isinstance(pattern, Fact) else self.names.resolve(pattern)
+        resolve = self.names.resolve
+        resolved = resolve(pattern) if isinstance(pattern, Fact) else resolve(pattern)  # noqa: RUF034 (one type each)
         matches = list(self._index.match(Pattern.encode(resolved, self.dataset.vocabulary)))
         places = [(place, block, row) for block, rows in matches for row in rows for place in [int(block.rows[row])]]
         places.sort(key=lambda match: match[0])
