@@ -8,12 +8,9 @@ import orjson
 from nary.data.files import atomic_path
 from nary.errors import OutputError
 from nary.runs.run_folder import METRICS, RunFolder
-from nary.training.callbacks import Callback, StepReport, ValidationReport
+from nary.training.callbacks import Callback, RunningMean, StepReport, ValidationReport
 from nary.training.checkpoint import TrainState
 from nary.training.trainer import Trainer
-
-LOSS_MOMENTUM = 0.95
-"""Of the running mean of the loss that is logged and shown."""
 
 
 class RunLog(Callback):
@@ -21,7 +18,7 @@ class RunLog(Callback):
 
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
-        self.loss: float | None = None
+        self.loss = RunningMean()
         self._every = 1
 
     def on_start(self, trainer: Trainer) -> None:
@@ -34,17 +31,16 @@ class RunLog(Callback):
         if after != before:
             with atomic_path(path) as temporary:
                 temporary.write_bytes(after)
-        self.loss = next((record["loss"] for record in reversed(records) if "loss" in record), None)
+        self.loss = RunningMean(next((record["loss"] for record in reversed(records) if "loss" in record), None))
         self._say(f"resumed at step {trainer.state.step}" if trainer.state.step else "started")
 
     def on_step(self, trainer: Trainer, report: StepReport) -> None:
         """Log the running mean of the loss now and then."""
-        loss = report.loss
-        self.loss = loss if self.loss is None else LOSS_MOMENTUM * self.loss + (1 - LOSS_MOMENTUM) * loss
+        loss = self.loss.update(report.loss)
         if report.step % self._every == 0 or report.step == report.steps:
-            self._append({**vars(report), "loss": self.loss})
+            self._append({**vars(report), "loss": loss})
             self._say(
-                f"epoch {report.epoch:.2f}, step {report.step} of {report.steps}, loss {self.loss:.4f}, "
+                f"epoch {report.epoch:.2f}, step {report.step} of {report.steps}, loss {loss:.4f}, "
                 f"{report.instances_per_second:,.0f} instances/s"
             )
 

@@ -16,11 +16,11 @@ from nary.inference import folder as model_folder
 from nary.models.base import Model
 from nary.models.registry import MODELS
 from nary.recipe import Recipe
-from nary.runs.log import LOSS_MOMENTUM, RunLog
+from nary.runs.log import RunLog
 from nary.runs.run_folder import RunFolder, check_free, is_run_folder
 from nary.runs.trained_model import TrainedModel, resolve_device
 from nary.training.batches import TrainingBatches
-from nary.training.callbacks import Callback, StepReport
+from nary.training.callbacks import Callback, RunningMean, StepReport
 from nary.training.checkpoint import Checkpoints
 from nary.training.losses import Loss, make_loss
 from nary.training.settings import BUILT_IN_LOSSES
@@ -82,12 +82,11 @@ class _LossHistory(Callback):
 
     def __init__(self) -> None:
         self.losses: list[float] = []
-        self.mean: float | None = None
+        self.mean = RunningMean()
 
     def on_step(self, trainer: Trainer, report: StepReport) -> None:
         self.losses.append(report.loss)
-        momentum = 0.0 if self.mean is None else LOSS_MOMENTUM
-        self.mean = momentum * (self.mean or 0.0) + (1 - momentum) * report.loss
+        self.mean.update(report.loss)
 
 
 def train_recipe(
@@ -189,7 +188,7 @@ def _fit(
     return TrainingResult(
         model,
         history.losses,
-        log[0].loss if log else history.mean,
+        log[0].loss.value if log else history.mean.value,
         round(instances / len(batches), 3),
         state.step,
         state.seconds,

@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from nary.training.checkpoint import TrainState
     from nary.training.trainer import Trainer
 
+_MOMENTUM = 0.95
+
 
 @dataclass(frozen=True)
 class StepReport:
@@ -54,3 +56,15 @@ class Callback:
 
     def on_end(self, trainer: "Trainer", state: "TrainState") -> None:
         """At the end, or after an interrupt (``state.interrupted``), but not after an error."""
+
+
+class RunningMean:
+    """An exponential running mean, so that logged and shown values do not flicker."""
+
+    def __init__(self, value: float | None = None) -> None:
+        self.value = value
+
+    def update(self, value: float) -> float:
+        """Take in another value and return the mean."""
+        self.value = value if self.value is None else _MOMENTUM * self.value + (1 - _MOMENTUM) * value
+        return self.value

@@ -93,6 +93,9 @@ def _report(result: "TrainingResult", json: bool) -> None:
     if json:
         print_json(result.as_dict())
         return
+    if not result.steps:
+        typer.echo(f"{folder}: no steps, because nothing is optimized\nNext: nary evaluate {folder}")
+        return
     typer.echo(
         f"{folder}: {result.steps:,} steps ({result.epochs:.1f} epochs) in {result.seconds:,.0f} seconds, "
         f"{result.instances_per_second:,.0f} instances/s, loss {result.loss or 0:.4f}"

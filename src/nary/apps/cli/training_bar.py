@@ -3,7 +3,7 @@
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from nary.training.callbacks import Callback, StepReport
+from nary.training.callbacks import Callback, RunningMean, StepReport
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -20,7 +20,7 @@ class TrainingBar(Callback):
     def __init__(self, show: bool) -> None:
         self._bar = _make_bar(show)
         self._task = self._bar.add_task("", total=1, epoch=0.0, loss=0.0, speed=0.0)
-        self._loss, self._speed = _Mean(), _Mean()
+        self._loss, self._speed = RunningMean(), RunningMean()
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -38,8 +38,8 @@ class TrainingBar(Callback):
             completed=report.step,
             total=report.steps,
             epoch=report.epoch,
-            loss=self._loss(report.loss),
-            speed=self._speed(report.instances_per_second),
+            loss=self._loss.update(report.loss),
+            speed=self._speed.update(report.instances_per_second),
         )
 
 
@@ -59,14 +59,3 @@ def _make_bar(show: bool) -> "Progress":
         transient=True,
         disable=not (show and console.is_terminal),
     )
-
-
-class _Mean:
-    """A running mean, so that the shown values do not flicker."""
-
-    def __init__(self) -> None:
-        self.value: float | None = None
-
-    def __call__(self, value: float) -> float:
-        self.value = value if self.value is None else 0.95 * self.value + 0.05 * value
-        return self.value
