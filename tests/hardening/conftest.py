@@ -1,0 +1,5 @@
+"""The command, as the tests of commands run it."""
+
+from apps.conftest import nary
+
+__all__ = ["nary"]
