@@ -1,0 +1,78 @@
+"""Datasets from data frames of polars or pandas, and back."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from nary.data.dataset import SPLITS, Dataset
+from nary.data.importers.guess import Choices, guess_mapping
+from nary.data.importers.property_graph import build_dataset
+from nary.data.importers.tables import Table
+from nary.data.io.encoder import Encoder
+from nary.data.io.parquet import is_frame_of_facts, parse_frame, to_frame
+from nary.errors import DataError, SettingError
+
+
+def from_dataframe(edges: Any, nodes: Any = None, name: str = "data frame", **choices: Any) -> Dataset:
+    """Make a dataset of edges, or of the columns that :func:`to_polars` returns; see :meth:`Dataset.from_dataframe`."""
+    frame = _to_polars(edges)
+    if is_frame_of_facts(frame):
+        return _from_facts(frame, name)
+    try:
+        chosen = Choices(**choices)
+    except TypeError as error:
+        raise SettingError(str(error).partition(") ")[2], "See Dataset.from_dataframe.") from None
+    tables = [Table("edges", frame)]
+    node_tables = [] if nodes is None else [Table("nodes", _to_polars(nodes))]
+    mapping = guess_mapping(tables, node_tables, chosen)
+    return build_dataset(name, {table.name: table for table in (*tables, *node_tables)}, mapping)
+
+
+def to_polars(dataset: Dataset) -> pl.DataFrame:
+    """Return all facts: subject, relation, object, qualifiers (lists of attribute and value) and split."""
+    return to_frame({split: dataset[split] for split in dataset.splits}, dataset.vocabulary)
+
+
+def to_pandas(dataset: Dataset) -> Any:
+    """Return the same as :func:`to_polars`, for pandas."""
+    try:
+        import pandas  # type: ignore[import-untyped, unused-ignore]
+    except ImportError:
+        raise SettingError("pandas is not installed", "Install it with: pip install pandas") from None
+    return pandas.DataFrame({column.name: column.to_list() for column in to_polars(dataset)})
+
+
+def _from_facts(frame: pl.DataFrame, name: str) -> Dataset:
+    chunk = parse_frame(frame, 0)
+    for problem in chunk.problems:
+        raise DataError(problem.message, problem.hint, name, problem.line)
+    encoder = Encoder()
+    for columns in chunk.columns:
+        encoder.add(columns, "train")
+    vocabulary, tables = encoder.finish()
+    return Dataset(name, vocabulary, {split: tables[split] for split in SPLITS if split in tables})
+
+
+def _to_polars(frame: Any) -> pl.DataFrame:
+    if isinstance(frame, pl.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, pl.DataFrame):
+        polars_frame = frame
+    elif type(frame).__module__.partition(".")[0] == "pandas" and hasattr(frame, "columns"):
+        polars_frame = pl.DataFrame({str(column): _from_pandas(frame[column]) for column in frame.columns})
+    else:
+        raise SettingError(f"{type(frame).__name__} is no data frame", "Give one of polars or pandas.")
+    if not polars_frame.height:
+        raise DataError("the data frame has no rows", "Expected at least one row.")
+    return polars_frame
+
+
+def _from_pandas(column: Any) -> pl.Series:
+    """Convert a column without pyarrow; missing values become null, and times that are all midnight dates."""
+    values: Sequence[Any] = column.astype(object).where(column.notna(), None).tolist()
+    series = pl.Series(values, strict=False)
+    if isinstance(series.dtype, pl.Datetime) and not series.dtype.time_zone:
+        dates = series.dt.date()
+        return dates if (dates.cast(series.dtype) == series).all() else series
+    return series

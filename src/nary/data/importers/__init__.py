@@ -1,0 +1,1 @@
+"""Importing knowledge graphs that are not files of facts: property graphs, data frames, Wikidata dumps, RDF."""
