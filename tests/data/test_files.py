@@ -1,4 +1,4 @@
-"""Files as bytes: unpacking, cutting into whole lines, and writing whole files or none."""
+"""Files as bytes: unpacking, cutting into whole lines, and packing."""
 
 import bz2
 import errno
@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nary.data import files
-from nary.data.files import Source, atomic_path, is_folder, open_to_write
-from nary.errors import DataError, OutputError
+from nary.data.files import Source, is_folder, open_to_write
+from nary.errors import DataError
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,
@@ -147,60 +147,6 @@ def test_of_a_line_that_is_too_long_only_the_beginning_is_kept(tmp_path: Path, m
         lines = b"\n".join(source.chunks()).split(b"\n")
     assert [line[:1] for line in lines] == [b"o", b"x", b"t", b"y"]
     assert [20 < len(line) <= 28 for line in lines] == [False, True, False, True]
-
-
-def test_a_file_appears_whole(tmp_path: Path) -> None:
-    out = tmp_path / "new" / "out.txt"
-    with atomic_path(out) as temporary:
-        temporary.write_text("content")
-        assert temporary.parent == out.parent
-        assert temporary.suffix == ".txt"
-        assert not out.exists()
-    assert out.read_text() == "content"
-    assert [path.name for path in out.parent.iterdir()] == ["out.txt"]
-
-
-def write_half(out: Path, failure: BaseException) -> None:
-    with atomic_path(out) as folder:
-        folder.mkdir()
-        (folder / "part").write_text("half")
-        raise failure
-
-
-def test_a_file_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
-    out = tmp_path / "out.txt"
-    out.write_text("old")
-    with pytest.raises(KeyboardInterrupt):
-        write_half(out, KeyboardInterrupt())
-    assert out.read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
-
-
-def test_a_folder_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=r"cannot write .*out: No space left"):
-        write_half(tmp_path / "out", OSError(errno.ENOSPC, "No space left on device"))
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_takes_the_place_of_an_empty_one_only(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    out.mkdir()
-    for content, refused in (("first", False), ("second", True)):
-        try:
-            with atomic_path(out) as folder:
-                folder.mkdir()
-                (folder / "file").write_text(content)
-        except OutputError:
-            assert refused
-        assert (out / "file").read_text() == "first"
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_where_nothing_can_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    for out in (tmp_path / "file" / "out", tmp_path / ("x" * 300)):
-        with pytest.raises(OutputError, match="cannot write"), atomic_path(out) as temporary:
-            temporary.write_text("content")
 
 
 @pytest.mark.parametrize("suffix", ["", ".txt", ".gz", ".bz2", ".zst"])

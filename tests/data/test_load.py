@@ -34,9 +34,14 @@ def test_an_unknown_name(home: Path) -> None:
     assert "nobel" in str(caught.value.hint)
 
 
-def test_valid_share_is_for_datasets_without_valid() -> None:
-    with pytest.raises(DatasetError, match="already has a valid split"):
-        load("nobel", valid_fraction=0.2)
+def test_a_fraction_of_valid_is_held_out_and_the_rest_goes_to_train() -> None:
+    whole, part = load("nobel"), load("nobel", valid_fraction=0.2)
+    assert len(part["valid"]) == pytest.approx(0.2 * len(whole["valid"]), abs=1)
+    assert len(part.train) + len(part["valid"]) == len(whole.train) + len(whole["valid"])
+    facts = set(whole["valid"].facts(whole.vocabulary))
+    assert set(part["valid"].facts(part.vocabulary)) < facts
+    assert part["test"] == whole["test"]
+    assert load("nobel", valid_fraction=0.2)["valid"] == part["valid"]
 
 
 def test_where_no_fact_can_be_held_out_there_is_no_valid() -> None:

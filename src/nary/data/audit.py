@@ -16,8 +16,10 @@ import numpy.typing as npt
 
 from nary.data.dataset import Dataset
 from nary.data.transforms.duplicates import number_facts, number_triples
+from nary.data.warnings import DataWarning, warnings
 from nary.facts import Block, Vocabulary
 from nary.facts.layout import OBJECT, SUBJECT
+from nary.facts.literal import is_literal
 from nary.facts.table import Ids, Rows
 
 _MAX_LENGTH = 200
@@ -37,7 +39,7 @@ class Audit:
     """The result of :func:`audit`. Numbers count facts, except ``unseen_entities`` and ``unseen_relations``.
 
     ``duplicates`` counts the repeated facts of each split. ``..._unseen`` counts facts with an entity that does not
-    occur in train, ``..._unseen_relations`` those with such a relation or attribute.
+    occur in train and is no literal, ``..._unseen_relations`` those with such a relation or attribute.
     """
 
     duplicates: dict[str, int]
@@ -57,10 +59,14 @@ class Audit:
     subject_is_object: int
     repeated_qualifiers: int
     suspicious_labels: dict[str, LabelFinding]
+    warnings: list[DataWarning]
 
     @property
     def clean(self) -> bool:
-        """Whether there are no duplicates, no overlapping splits, nothing unseen, and no suspicious labels."""
+        """Whether there are no duplicates, no overlapping splits, nothing unseen, and no suspicious labels.
+
+        Warnings do not count.
+        """
         overlap = self.valid_primary_in_train + self.test_against_train_and_valid["primary"]
         unseen = self.unseen_entities + self.unseen_relations
         return not (any(self.duplicates.values()) or overlap or unseen or self.suspicious_labels)
@@ -102,6 +108,7 @@ def audit(dataset: Dataset) -> Audit:
         subject_is_object=_total(dataset, lambda block: block.ids[:, SUBJECT] == block.ids[:, OBJECT]),
         repeated_qualifiers=_total(dataset, _repeated_qualifiers),
         suspicious_labels=suspicious_labels(dataset.vocabulary),
+        warnings=warnings(dataset),
     )
 
 
@@ -113,7 +120,10 @@ class _Splits:
         self.tables = dataset.splits
         self.facts = dict(zip(dataset.splits, number_facts(tables), strict=True))
         self.primaries = dict(zip(dataset.splits, number_triples(tables), strict=True))
-        self.sizes = {"entities": len(dataset.vocabulary.entities), "relations": len(dataset.vocabulary.relations)}
+        self.always_seen = {  # by id: literals can be known by their value
+            "entities": np.array([is_literal(name) for name in dataset.vocabulary.entities], bool),
+            "relations": np.zeros(len(dataset.vocabulary.relations), bool),
+        }
 
     def compare(self, split: str, *train: str) -> _Comparison:
         """Compare ``split`` with the union of the splits ``train``."""
@@ -133,7 +143,7 @@ class _Splits:
 
     def _occurring(self, kind: str, splits: Iterable[str]) -> npt.NDArray[np.bool_]:
         """Tell which entities (or relations) occur in the splits, by id."""
-        occurring = np.zeros(self.sizes[kind], bool)
+        occurring = self.always_seen[kind].copy()
         for split in splits:
             for block in self.tables[split].blocks if split in self.tables else ():
                 occurring[_ids(block, kind)] = True

@@ -4,9 +4,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from nary.errors import DatasetError, did_you_mean
 from nary.facts import Fact, FactTable, Vocabulary
+
+if TYPE_CHECKING:
+    import polars
 
 SPLITS = ("train", "valid", "test", "context")
 """The possible splits. ``context`` holds facts that are given at test time, for inductive datasets."""
@@ -36,6 +40,31 @@ class Dataset:
         vocabulary = Vocabulary.of(entities, relations, labels)
         tables = {split: FactTable.from_facts(split_facts, vocabulary) for split, split_facts in splits.items()}
         return cls(name, vocabulary, tables)
+
+    @classmethod
+    def from_dataframe(cls, edges: Any, nodes: Any = None, *, name: str = "data frame", **choices: Any) -> "Dataset":
+        """Build a dataset from a data frame of polars or pandas: a fact for each row, as ``nary import`` does.
+
+        The columns ``start``, ``end`` and ``type`` are guessed or given by name; each other column is a qualifier.
+        Numbers and dates are literals, strings are entities. ``nodes`` has the ids, names and types of nodes. Further
+        keywords are ``relation``, ``node_id``, ``node_name``, ``node_type``, ``value_types`` (by column), ``ignored``
+        and ``node_facts``. A data frame as :meth:`to_polars` returns it is also accepted.
+        """
+        from nary.data.frames import from_dataframe
+
+        return from_dataframe(edges, nodes, name, **choices)
+
+    def to_polars(self) -> "polars.DataFrame":
+        """All facts as a data frame: subject, relation, object, qualifiers (lists of attribute and value), split."""
+        from nary.data.frames import to_polars
+
+        return to_polars(self)
+
+    def to_pandas(self) -> Any:
+        """The same as :meth:`to_polars`, for pandas, which must be installed."""
+        from nary.data.frames import to_pandas
+
+        return to_pandas(self)
 
     def __getitem__(self, split: str) -> FactTable:
         """Return the facts of a split."""

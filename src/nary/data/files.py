@@ -1,22 +1,23 @@
-"""Files as bytes: decompressing input and splitting it into lines; writing files atomically."""
+"""Files of facts as bytes: decompressing input and splitting it into lines, compressing output."""
 
 import bz2
 import gzip
 import io
 import os
-import shutil
 import signal
+import stat
 import sys
-import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import cached_property
+from contextlib import contextmanager
+from functools import cached_property, partial
 from pathlib import Path, PurePath
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
+import numpy as np
 import zstandard
 
-from nary.errors import DataError, OutputError
+from nary.data.unpacking import PACKED_PIECE, compression_of, unpack
+from nary.errors import DataError
 from nary.progress import Progress, no_progress
 
 CHUNK = 1 << 21
@@ -26,20 +27,8 @@ MAX_LINE = 1 << 20
 """Maximum length of a line in bytes: a longer one is not a fact, and the file probably of another kind."""
 
 
-class _Decoder(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
-
-
-_DECODERS: dict[bytes, tuple[str, Callable[[], _Decoder]]] = {
-    b"\x1f\x8b": ("gzip", lambda: zlib.decompressobj(wbits=31)),
-    b"BZh": ("bzip2", bz2.BZ2Decompressor),
-    b"\x28\xb5\x2f\xfd": ("zstd", lambda: zstandard.ZstdDecompressor().decompressobj()),
-}
-_DAMAGE = (zlib.error, zstandard.ZstdError, OSError, EOFError, ValueError)
+MAX_LINES = 1 << 16
+"""Maximum number of lines in a chunk: very short lines take far more memory than their bytes."""
 
 
 def display_name(path: PurePath | str) -> str:
@@ -70,7 +59,7 @@ class Source:
                 if Path(path).is_dir():
                     raise DataError("is a folder, but a file is needed", file=self.name)
                 self._raw = Path(path).open("rb")  # noqa: SIM115 (closed by __exit__)
-                self._size = os.fstat(self._raw.fileno()).st_size
+                self._size = _size(self._raw, self.name)
         except OSError as error:
             raise DataError(
                 f"cannot be opened: {error.strerror}", "Check the path and its permissions.", self.name
@@ -100,6 +89,10 @@ class Source:
 
         A line longer than :data:`MAX_LINE` is truncated, but stays longer than allowed.
         """
+        for chunk in self._chunks():
+            yield from _split(chunk) if chunk.count(b"\n") >= MAX_LINES else (chunk,)
+
+    def _chunks(self) -> Iterator[bytes]:
         pending = io.BytesIO()
         first, too_long = True, False
         for piece in self.pieces():
@@ -123,31 +116,18 @@ class Source:
             yield pending.getvalue()
 
     def _decompress(self) -> Iterator[bytes]:
-        data = self._next_bytes()
-        kind, make = next((decoder for magic, decoder in _DECODERS.items() if data.startswith(magic)), ("", None))
-        self.compression = kind
-        if make is None:
-            while data:
-                yield data
-                data = self._next_bytes()
+        data = self._next_bytes(min(CHUNK, PACKED_PIECE))
+        self.compression = compression_of(data) or ""
+        if self.compression:
+            yield from unpack(self.compression, data, partial(self._next_bytes, PACKED_PIECE), self.name)
             return
-        decoder = make()
         while data:
-            if decoder.eof:  # compressed files may be concatenated
-                decoder = make()
-            try:
-                piece = decoder.decompress(data)
-            except _DAMAGE as error:
-                raise DataError(f"damaged {kind} data: {error}", "Get the file again.", self.name) from None
-            if piece:
-                yield piece
-            data = decoder.unused_data if decoder.eof and decoder.unused_data else self._next_bytes()
-        if not decoder.eof:
-            raise DataError(f"the {kind} data end too early", "The file is truncated; get it again.", self.name)
+            yield data
+            data = self._next_bytes()
 
-    def _next_bytes(self) -> bytes:
+    def _next_bytes(self, size: int | None = None) -> bytes:
         try:
-            data = self._raw.read(CHUNK)
+            data = self._raw.read(size or CHUNK)
         except OSError as error:
             raise DataError(f"cannot be read: {error.strerror}", file=self.name) from None
         self._read += len(data)
@@ -155,32 +135,20 @@ class Source:
         return data
 
 
-@contextmanager
-def atomic_path(path: Path) -> Iterator[Path]:
-    """Yield a temporary path to write a file or a folder to, which replaces ``path`` on success.
-
-    It has the extensions of ``path``, so that code which depends on them works alike. On failure nothing is left behind
-    and ``path`` is unchanged. A folder can only replace an empty folder.
-    """
-    absolute = path.absolute()  # has a name even if the path is "."
-    temporary = absolute.with_name(f".tmp-{os.getpid()}-{absolute.name}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _remove(temporary)
-        yield temporary
-        os.replace(temporary, path)  # noqa: PTH105 (Path.replace would hide that this is the atomic step)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}", "Nothing was changed there.") from error
-    finally:
-        _remove(temporary)
+def _split(chunk: bytes) -> Iterator[bytes]:
+    """Divide a chunk into chunks of :data:`MAX_LINES` lines."""
+    ends = np.flatnonzero(np.frombuffer(chunk, np.uint8) == ord("\n"))[MAX_LINES - 1 :: MAX_LINES].tolist()
+    for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(chunk)], strict=True):
+        yield chunk[start:end]
 
 
-def _remove(path: Path) -> None:
-    with suppress(OSError):
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+def _size(file: IO[bytes], name: str) -> int:
+    """The size of an open file; a device, which may have no end, is refused, but a terminal is not."""
+    status = os.fstat(file.fileno())
+    if stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not file.isatty()):
+        file.close()
+        raise DataError("is a device, but a file is needed", file=name)
+    return status.st_size
 
 
 def is_folder(path: Path) -> bool:
@@ -200,8 +168,15 @@ def _plain(path: Path) -> IO[bytes]:
     return path.open("wb")
 
 
+@contextmanager
+def _gzip(path: Path) -> Iterator[gzip.GzipFile]:
+    """Without time and file name, which gzip would store: equal facts give equal files."""
+    with path.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+        yield packed
+
+
 _COMPRESSORS: dict[str, Callable[[Path], Any]] = {
-    ".gz": lambda path: gzip.GzipFile(path, "wb", mtime=0),  # no timestamp: equal facts give equal files
+    ".gz": _gzip,
     ".bz2": lambda path: bz2.BZ2File(path, "wb"),
     ".zst": lambda path: zstandard.open(path, "wb"),
 }

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -140,15 +141,50 @@ def broken(draw: st.DrawFn, lines: st.SearchStrategy[str]) -> str:
     return draw(st.sampled_from(["\n", "\r\n"])).join(found)
 
 
+numbers = st.integers() | st.floats() | st.sampled_from([0, -0.0, 5.0, 1e50, 10**40])
+literals = st.fixed_dictionaries(
+    {
+        "value": st.sampled_from(["5", "5.0", "2025-01-02", "x"]),
+        "type": st.sampled_from(["number", "date", "text", "x"]),
+    },
+    optional={"unit": st.sampled_from(["kg", "a^^b", "c:d"])},
+)
+
+
 @st.composite
 def json_line(draw: st.DrawFn) -> str:
-    content: dict[str, object] = {key: draw(labels) for key in ("subject", "relation", "object")}
+    content: dict[str, object] = {key: draw(labels) for key in ("subject", "relation")}
+    content["object"] = draw(labels | numbers | literals)
     if draw(st.integers(0, 4)):
-        content["qualifiers"] = draw(st.lists(st.tuples(labels, labels), max_size=3))
+        content["qualifiers"] = draw(st.lists(st.tuples(labels, labels | numbers | literals), max_size=3))
     if draw(st.integers(0, 3)) == 0:
         content["split"] = draw(st.sampled_from(["train", "valid", "test", "context", "dev", None]))
     separators = draw(st.sampled_from([(",", ":"), (", ", ": "), (" , ", " : ")]))
     return json.dumps(content, ensure_ascii=draw(st.booleans()), separators=separators)
+
+
+@st.composite
+def keyed_line(draw: st.DrawFn) -> str:
+    """A fact with its attributes as keys, in the format of GRAN or of WikiPeople."""
+    keys = labels | st.sampled_from(["N", "relation", "object", "a_h", "a_t", "_h"])
+    qualifiers = draw(
+        st.lists(st.tuples(keys, st.lists(labels, min_size=draw(st.integers(0, 1)), max_size=3)), max_size=3)
+    )
+    arity = 2 + sum(len(values) for _, values in qualifiers) + draw(st.sampled_from([0] * 5 + [1]))
+    number = [("N", draw(st.sampled_from([arity] * 5 + [float(arity), str(arity)])))] * draw(st.integers(0, 1))
+    subject, relation, object = draw(st.tuples(labels, labels, labels))
+    if draw(st.booleans()):
+        content = [*number, ("relation", relation), ("subject", subject), ("object", object), *qualifiers]
+    else:
+        other = draw(st.sampled_from([relation] * 5 + ["b"]))
+        head = [(f"{relation}_h", subject), (f"{other}_t", object)]
+        content = [*head, *number, *qualifiers] if draw(st.booleans()) else [*head, *qualifiers, *number]
+    if draw(st.integers(0, 9)) == 0:
+        content = draw(st.permutations(content))
+    comma, colon = draw(st.sampled_from([(",", ":"), (", ", ": "), (" , ", " : ")]))
+    ascii = draw(st.booleans())
+    dump = partial(json.dumps, ensure_ascii=ascii, separators=(comma, colon))
+    return "{" + comma.join(f"{dump(key)}{colon}{dump(value)}" for key, value in content) + "}"
 
 
 def separated_line(separator: str) -> st.SearchStrategy[str]:
@@ -165,9 +201,28 @@ EFFORT = settings(max_examples=80, suppress_health_check=[HealthCheck.function_s
 @example('{"subject":"s","relation":"r","object":"o","qualifiers":[],"split":"test"}\n{"subject":"s","relation":"r",'
          '"object":"o","qualifiers":[]}')  # fmt: skip
 @example('{"subject":"s","relation":"r","object":"o","qualifiers":[["a","b"],]}')
+@example('{"subject":"s","relation":"r","object":"o","qualifiers":[[", 5]",7],["a",", 5]"],["b, ",5]]}')
+@example(
+    '{"subject":"s","relation":"r","object":5,"qualifiers":[["a",-0],["b",1.50],["c",{"value":"5","type":"date"}]]}'
+)
 @example('{"subject":"s\u2028","relation":"r","object":"o","qualifiers":[]}')
 def test_json_lines_both_ways(tmp_path: Path, text: str) -> None:
     check_both_ways(tmp_path / "facts", JSON, text)
+
+
+@EFFORT
+@given(broken(keyed_line()), st.sampled_from(["gran", "wikipeople"]))
+@example('{"N":3,"relation":"r","subject":"s","object":"o","a":["v"],"a":["w"]}', "gran")
+@example('{"N":4,"relation":"r","subject":"s","object":"o","a":["v"],"object":["w"]}', "gran")
+@example('{"N":3,"relation":"r","subject":"s","object":"o","a":["v"]}\n{"N":3,"relation":"r","subject":"s","object":"o"}',
+         "gran")  # fmt: skip
+@example(
+    '{"a_h":"s","a_t":"o","N":2}\n{"a_h":"s","b_t":"o","N":2}\n{"a_h":"s","a_t":"o","N":4,"b":["v","w"]}', "wikipeople"
+)
+@example('{"?_h":"s","?_t":"o"}\n{"_h":"s","_t":"o"}\n{"a_h_h":"s","a_h_t":"o"}', "wikipeople")
+@example('{"a_h":"s","a_t":"o","b_t":["v"],"N":3}\n{"a_h":"s","a_t":"o","N":3,"b":["v"],"N":3}', "wikipeople")
+def test_keyed_lines_both_ways(tmp_path: Path, text: str, format: str) -> None:
+    check_both_ways(tmp_path / "facts", FORMATS.get(format), text)
 
 
 @EFFORT
@@ -188,13 +243,23 @@ def test_tuples_both_ways(tmp_path: Path, text: str, kind: type[LineFormat]) -> 
     check_both_ways(tmp_path / "facts", kind, text)
 
 
-@pytest.mark.parametrize("format", ["jsonl", "hyper-relational", "tuples", "numbered-tuples"])
+@pytest.mark.parametrize("format", ["jsonl", "gran", "wikipeople", "hyper-relational", "tuples", "numbered-tuples"])
 def test_the_fast_way_takes_usual_lines(tmp_path: Path, format: str) -> None:
     """Otherwise the comparison above would compare nothing."""
     path = tmp_path / "facts"
     path.write_text(WRITTEN[format].splitlines()[0])
     kind = type("Fast", (FORMATS.get(format),), {"parse": LineFormat.parse})
     assert len(records(next(iter(parse(path, kind()))))) == 1
+
+
+def test_the_fast_way_takes_literals(tmp_path: Path) -> None:
+    path = tmp_path / "facts"
+    written = Record(
+        "s", "r", "-0.5^^number", [("a", "66000^^number"), ("b", "2025-01^^date"), ("c", "5^^quantity:kg")]
+    )
+    path.write_text(JSON().format_line(written))  # type: ignore[attr-defined]
+    kind = type("Fast", (JSON,), {"parse": LineFormat.parse})
+    assert records(next(iter(parse(path, kind())))) == {0: written}
 
 
 @pytest.mark.parametrize("format", WRITTEN)

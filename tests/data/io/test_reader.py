@@ -157,10 +157,9 @@ def test_several_files_may_make_one_split(tmp_path: Path) -> None:
     ):
         (tmp_path / name).write_text(content)
     inputs = [InputFile(tmp_path / "1.tsv"), InputFile(tmp_path / "2.csv", "test"), InputFile(tmp_path / "3.tsv")]
-    dataset, reports = read_files("x", inputs, labels={"a": "A"})
+    dataset, reports = read_files("x", inputs)
     assert facts_of(dataset) == {"train": [C, C, B, A], "test": [A]}
     assert [report.kept for report in reports] == [2, 1, 2]
-    assert dataset.vocabulary.label("a") == "A"
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5])

@@ -2,6 +2,7 @@
 
 import gzip
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,14 @@ def test_a_folder_keeps_labels(tmp_path: Path) -> None:
     write(dataset, tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["labels.tsv", "train.jsonl"]
     assert read(tmp_path / "out").vocabulary.labels == dataset.vocabulary.labels
+
+
+def test_a_folder_keeps_types(tmp_path: Path) -> None:
+    dataset = dataset_of({"train": PLAIN})
+    typed = replace(dataset, vocabulary=replace(dataset.vocabulary, types={"a": ("Person", "Author")}))
+    write(typed, tmp_path / "out")
+    assert (tmp_path / "out" / "types.tsv").read_text() == "a\tPerson\tAuthor\n"
+    assert read(tmp_path / "out").vocabulary.types == {"a": ("Person", "Author")}
 
 
 @pytest.mark.parametrize("labels", [{"a": "two\nlines"}, {"a\tb": "x"}, {"a": "x\r"}])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from nary.data.dataset import Dataset
 from nary.data.transforms.splits import hold_out, split_dataset, split_facts
+from nary.data.transforms.stratify import fair_counts
 from nary.errors import SettingError
 from nary.facts import Fact, FactTable, Vocabulary
 
@@ -132,6 +133,88 @@ def test_a_dataset_is_pooled_and_divided_anew() -> None:
     found = split_dataset(old, 0.1, 0.2)
     assert {split: len(part) for split, part in found.splits.items()} == {"train": 63, "valid": 9, "test": 18}
     assert found.notes == ("The 90 facts are split randomly (seed 0): train 63, valid 9, test 18.",)
+
+
+def shares(dataset: Dataset) -> dict[str, dict[str, float]]:
+    tables = {**dataset.splits, "all": dataset.facts}
+    relations = {split: [fact.relation for fact in table.facts(dataset.vocabulary)] for split, table in tables.items()}
+    return {split: {r: names.count(r) / len(names) for r in set(names)} for split, names in relations.items()}
+
+
+def most_different(dataset: Dataset) -> float:
+    by_split = shares(dataset)
+    return max(
+        abs(by_split[split].get(relation, 0) - share)
+        for split in ("valid", "test")
+        if split in by_split
+        for relation, share in by_split["all"].items()
+    )
+
+
+def payments(amount: str, every: int = 1000) -> Dataset:
+    """40% payments with amounts of their own, but for one in ``every``; 40% likes; 20% rare relations."""
+    amounts = [amount.format(i if i % every else 0) for i in range(800)]
+    facts = [Fact(f"a{i % 30}", "paid", f"b{i % 7}", [("amount", amounts[i]), ("n", f"a{i % 29}")]) for i in range(800)]
+    facts += [
+        Fact(f"a{i % 30}", "likes", f"b{i % 7}", [("at", f"b{i % 11 % 7}"), ("n", f"a{i % 29}")]) for i in range(800)
+    ]
+    facts += [Fact(f"a{i % 30}", f"r{i % 20}", f"b{i % 7}", [("n", f"a{i % 29}")]) for i in range(400)]
+    return Dataset.from_facts("toy", {"train": facts})
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_relations_keep_their_shares(seed: int) -> None:
+    divided = split_dataset(payments("{}^^number"), seed=seed)  # amounts are literals, which train need not have
+    assert {split: len(table) for split, table in divided.splits.items()} == {"train": 1600, "valid": 200, "test": 200}
+    assert most_different(divided) <= 0.005
+
+
+def test_a_split_shrinks_rather_than_change_the_shares() -> None:
+    """100 of 800 payments have the same amount, so 99 may leave train where 160 would keep the share of 40%."""
+    dataset = payments("{}", every=8)
+    divided = split_dataset(dataset, 0.0, 0.2)
+    assert most_different(divided) <= 0.02
+    assert 230 <= len(divided.test) <= 99 / 0.38
+    assert "400 were requested for valid and test" in divided.notes[-1]
+
+
+def test_a_relation_that_train_needs_whole_is_reported() -> None:
+    divided = split_dataset(payments("{}"))
+    assert set(shares(divided)["test"]) == {"likes", *(f"r{i}" for i in range(20))}
+    assert "The shares of relations differ" in divided.notes[-1]
+    assert "paid by 40%" in divided.notes[-1]
+
+
+@given(st.lists(st.integers(0, 500), min_size=1, max_size=12), st.data())
+def test_fair_counts(quotas: list[int], data: st.DataObject) -> None:
+    """Counts never exceed what there is, and every share is within the tolerance, unless nothing is left."""
+    available = np.array([data.draw(st.integers(0, quota)) for quota in quotas])
+    target = np.array(quotas) / max(1, sum(quotas))
+    counts = fair_counts(available, target)
+    assert (counts <= available).all()
+    assert (counts >= 0).all()
+    if counts.sum():
+        assert np.abs(counts / counts.sum() - target).max() <= 0.02
+    if np.array_equal(available, quotas):
+        assert counts.tolist() == quotas
+
+
+@given(facts_strategy, st.floats(0, 0.49), st.floats(0, 0.49), st.integers(0, 1000), st.booleans())
+def test_laws_of_stratified_splits(facts: list[Fact], valid: float, test: float, seed: int, together: bool) -> None:
+    dataset = Dataset.from_facts("toy", {"train": facts})
+    divided = split_dataset(dataset, valid, test, seed, keep_primary_together=together)
+    parts = {split: list(table.facts(dataset.vocabulary)) for split, table in divided.splits.items()}
+    assert sorted(map(str, facts)) == sorted(str(fact) for part in parts.values() for fact in part)
+    for table in divided.splits.values():
+        for mine, trained in zip(mentioned(table), mentioned(divided.train), strict=True):
+            assert mine <= trained
+    unit = (lambda fact: fact.primary) if together else (lambda fact: fact)
+    units = [{unit(fact) for fact in part} for part in parts.values()]
+    assert len(set.union(*units)) == sum(map(len, units))
+    for split, share in (("valid", valid), ("test", test)):
+        assert len(parts.get(split, ())) <= max(np.floor(share * len(facts) + 0.5), share > 0)
+    again = split_dataset(dataset, valid, test, seed, keep_primary_together=together)
+    assert divided.fingerprint == again.fingerprint
 
 
 def test_a_dataset_that_cannot_be_split_as_requested_says_so() -> None:

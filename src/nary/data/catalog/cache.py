@@ -13,9 +13,9 @@ from pathlib import Path
 
 from nary.data.catalog.locate import cache_home, sha256
 from nary.data.dataset import Dataset
-from nary.data.files import atomic_path
 from nary.errors import DataError, OutputError
 from nary.facts.storage import load_vocabulary, open_table, save_table, save_vocabulary
+from nary.files.writing import atomic_path
 from nary.version import __version__
 
 FORMAT = 1

@@ -11,8 +11,9 @@ from filelock import FileLock
 
 from nary.data.catalog.entries import File
 from nary.data.catalog.locate import path_of, verify
-from nary.data.files import CHUNK, atomic_path
+from nary.data.files import CHUNK
 from nary.errors import DatasetError, OutputError
+from nary.files.writing import atomic_path
 from nary.progress import Progress, no_progress
 from nary.version import __version__
 

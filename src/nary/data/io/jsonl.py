@@ -1,10 +1,12 @@
 """JSON Lines: ``{"subject": s, "relation": r, "object": o, "qualifiers": [[attribute, value], ...]}``.
 
-``qualifiers`` is optional, and so is ``split``, which names the split of the fact.
+``qualifiers`` is optional, and so is ``split``, which names the split of the fact. An object or value that is a literal
+is a number, or ``{"value": v, "type": t, "unit": u}``.
 """
 
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -15,17 +17,22 @@ import polars as pl
 from nary.data.dataset import SPLITS
 from nary.data.io.base import FactColumns
 from nary.data.io.lines import LineError, LineFormat, Record, gather_names, make_record
-from nary.errors import did_you_mean
+from nary.errors import FactError, did_you_mean
+from nary.facts.json import entity_json, entity_name
+from nary.facts.literal import MARK, PATTERNS
 
 KEYS = ("subject", "relation", "object", "qualifiers", "split")
 _EXAMPLE = '{"subject": "s", "relation": "r", "object": "o", "qualifiers": [["attribute", "value"]]}'
 
 _ANY = r'[^"\\\x00-\x1f]'
-_LABEL = rf'"(?:[^"\\\x00-\x1f?]{_ANY}*|\?{_ANY}+)"'  # anything but a lone question mark
-_PAIR = rf"\[{_LABEL}, ?{_LABEL}\]"
-_TRIPLE = rf'"subject": ?{_LABEL}, ?"relation": ?{_LABEL}, ?"object": ?{_LABEL}'
+LABEL = rf'"(?:[^"\\\x00-\x1f?]{_ANY}*|\?{_ANY}+)"'  # anything but a lone question mark
+_PAIR = rf"\[{LABEL}, ?{LABEL}\]"
+_TRIPLE = rf'"subject": ?{LABEL}, ?"relation": ?{LABEL}, ?"object": ?{LABEL}'
 _USUAL = rf'^\{{{_TRIPLE}, ?"qualifiers": ?\[(?:{_PAIR}(?:, ?{_PAIR})*)?\]'
 _SPLIT = rf', ?"split": ?"(?:{"|".join(SPLITS)})"'
+
+_NUMBER = rf'("object": ?|[^:, \[]", ?)({PATTERNS["number"]})([,\]}}])'
+"""An object or value that is a number. Before a value comes the quote that ends its attribute, none that begins it."""
 
 
 class JsonLines(LineFormat):
@@ -47,11 +54,16 @@ class JsonLines(LineFormat):
         split = content.get("split")
         if split is not None and split not in SPLITS:
             raise LineError("unknown split", f"unknown split {split!r}", f"Known: {', '.join(SPLITS)}")
-        pairs = _check_pairs(content.get("qualifiers", []))
-        return make_record(content["subject"], content["relation"], content["object"], pairs)._replace(split=split)
+        pairs = [
+            (attribute, _entity(value, f"value {i}"))
+            for i, (attribute, value) in enumerate(_check_pairs(content.get("qualifiers", [])), 1)
+        ]
+        object = _entity(content["object"], "the object")
+        return make_record(content["subject"], content["relation"], object, pairs)._replace(split=split)
 
     def parse_many(self, lines: pl.Series) -> tuple[npt.NDArray[np.bool_], FactColumns | None]:
         """Parse the lines with the usual keys in the usual order and no escapes: they can be split at their quotes."""
+        lines = _literals_to_names(lines)
         has_splits = bool(lines.str.contains('"split"', literal=True).any())
         valid = lines.str.contains(_USUAL + (_SPLIT if has_splits else "") + r"\}$").to_numpy()
         rows = np.flatnonzero(valid)
@@ -69,14 +81,15 @@ class JsonLines(LineFormat):
     def format_line(self, record: Record) -> str:
         """Format one fact; facts without a split have no key for it."""
         subject, relation, object, qualifiers, split = record
-        content = {"subject": subject, "relation": relation, "object": object, "qualifiers": qualifiers}
+        pairs = [(attribute, entity_json(value)) for attribute, value in qualifiers]
+        content = {"subject": subject, "relation": relation, "object": entity_json(object), "qualifiers": pairs}
         return orjson.dumps({**content, "split": split} if split else content).decode()
 
 
 def parse_object(line: str) -> dict[str, Any]:
     """Parse the JSON object on a line; a repeated key is an error."""
     try:
-        content = json.loads(line, object_pairs_hook=_to_dict)
+        content = json.loads(line, object_pairs_hook=_to_dict, parse_float=Decimal)
     except json.JSONDecodeError as error:
         raise LineError(
             "bad JSON", f"not JSON: {error.msg} at character {error.colno}", f"Expected: {_EXAMPLE}"
@@ -107,6 +120,26 @@ def _check_pairs(qualifiers: Any) -> Sequence[tuple[object, object]]:
         if not isinstance(pair, list) or len(pair) != 2:
             raise LineError("wrong type", f"qualifier {number} is not an [attribute, value] pair", hint)
     return [(attribute, value) for attribute, value in qualifiers]
+
+
+def _entity(value: object, what: str) -> object:
+    """Return the name of an object or value, that of a literal for a number or a JSON object."""
+    try:
+        return entity_name(value)
+    except FactError as error:
+        raise LineError("bad literal", f"{what}: {error.message}", error.hint) from None
+
+
+def _literals_to_names(lines: pl.Series) -> pl.Series:
+    """Replace the literals that are written as usual by strings with their names."""
+    if lines.str.contains(_NUMBER).any():
+        lines = lines.str.replace_all(_NUMBER, f'${{1}}"${{2}}{MARK}number"${{3}}')
+    if lines.str.contains('{"value":', literal=True).any():
+        for type, pattern in PATTERNS.items():
+            start = rf'\{{"value":"({pattern})","type":"{type}"'
+            lines = lines.str.replace_all(start + r"\}", f'"${{1}}{MARK}{type}"')
+            lines = lines.str.replace_all(start + r',"unit":"([^"\\^]+)"\}', f'"${{1}}{MARK}{type}:${{2}}"')
+    return lines
 
 
 def _type_name(value: object) -> str:

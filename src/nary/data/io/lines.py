@@ -138,7 +138,9 @@ class LineFormat(Format):
                 valid, columns = self.parse_many(lines)
             if columns is not None:
                 parsed.columns.append(columns)
-            rows = np.flatnonzero(~valid)
+            empty = (lines == "").to_numpy()
+            parsed.blank += int(empty.sum())
+            rows = np.flatnonzero(~valid & ~empty)
             remaining = dict(zip(rows.tolist(), lines.gather(rows).to_list(), strict=True))
         self._parse_one_by_one(remaining, parsed, start)
         parsed.columns = [replace(columns, rows=columns.rows + start) for columns in parsed.columns]

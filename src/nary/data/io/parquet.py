@@ -12,6 +12,7 @@ from nary.data.io.base import FactColumns, Format, ParsedChunk, Problem
 from nary.errors import DataError
 from nary.facts import Block, FactTable, Vocabulary
 from nary.facts.layout import OBJECT, RELATION, SUBJECT
+from nary.facts.parquet_footer import check_parquet_size
 from nary.progress import Progress, no_progress
 
 _PAIR = pl.Struct({"attribute": pl.String, "value": pl.String})
@@ -38,12 +39,13 @@ class Parquet(Format):
                 "contains Parquet, which is only read from a plain file", "Unpack it to a file.", source.name
             )
         try:
+            check_parquet_size(source.path)
             frame = pl.scan_parquet(source.path, glob=False)
             _check_schema(dict(frame.collect_schema()), source.name)
             frame = frame if first_lines is None else frame.head(first_lines)
             for start in range(0, frame.select(pl.len()).collect().item(), _ROWS):
-                yield _parse(frame.slice(start, _ROWS).collect(), start)
-        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+                yield parse_frame(frame.slice(start, _ROWS).collect(), start)
+        except (OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             reason = str(error).splitlines()[0]
             raise DataError(f"cannot be read as Parquet: {reason}", "Get the file again.", source.name) from None
 
@@ -55,13 +57,8 @@ class Parquet(Format):
         progress: Progress = no_progress,
     ) -> None:
         """Write all facts at once."""
-        entities, relations = pl.Series(vocabulary.entities), pl.Series(vocabulary.relations)
-        frames = []
-        for split, table in splits.items():
-            frame = pl.concat([_to_frame(block, entities, relations) for block in table.blocks]).sort("row").drop("row")
-            frames.append(frame if split is None else frame.with_columns(split=pl.lit(split)))
         try:
-            pl.concat(frames).write_parquet(path)
+            to_frame(splits, vocabulary).write_parquet(path)
         except pl.exceptions.PolarsError as error:
             raise OSError(str(error)) from None  # the cause is the system, for example a full disk
 
@@ -73,7 +70,7 @@ def _check_schema(schema: Mapping[str, pl.DataType], file: str) -> None:
         raise DataError(f"it has the columns {columns}", f"Expected {expected}, and optionally split: String.", file)
 
 
-def _parse(frame: pl.DataFrame, start: int) -> ParsedChunk:
+def parse_frame(frame: pl.DataFrame, start: int) -> ParsedChunk:
     """Parse consecutive rows, the first of which is row ``start`` of the file."""
     problems = _problems(frame, start)
     valid = np.ones(frame.height, bool)
@@ -81,13 +78,13 @@ def _parse(frame: pl.DataFrame, start: int) -> ParsedChunk:
     facts = frame.filter(valid)
     counts = facts["qualifiers"].list.len().to_numpy().astype(np.int64)
     pairs = facts["qualifiers"].filter(counts > 0).explode()
-    heads = _interleave(facts["relation"], facts["subject"], facts["object"])
-    names = pl.concat([heads, _interleave(pairs.struct.field("attribute"), pairs.struct.field("value"))])
+    heads = interleave(facts["relation"], facts["subject"], facts["object"])
+    names = pl.concat([heads, interleave(pairs.struct.field("attribute"), pairs.struct.field("value"))])
     splits = facts["split"] if "split" in facts.columns else None
     return ParsedChunk(frame.height, [FactColumns(np.flatnonzero(valid) + start, counts, names, splits)], problems)
 
 
-def _interleave(*columns: pl.Series) -> pl.Series:
+def interleave(*columns: pl.Series) -> pl.Series:
     """Merge columns [n] into one: the first element of each, then the second of each, and so on."""
     size = len(columns[0])
     return pl.concat(columns).gather(np.arange(size * len(columns)).reshape(len(columns), size).T.ravel())
@@ -117,6 +114,23 @@ def _problems(frame: pl.DataFrame, start: int) -> list[Problem]:
         for row in np.flatnonzero(frame.select(check.fill_null(True)).to_series().to_numpy()).tolist():
             problems.setdefault(row, Problem(start + row + 1, reason, message))
     return [problems[row] for row in sorted(problems)]
+
+
+def to_frame(splits: Mapping[str | None, FactTable], vocabulary: Vocabulary) -> pl.DataFrame:
+    """Return the facts as rows, in their order, each with the name of its split unless that is None."""
+    entities, relations = (pl.Series(names, dtype=pl.String) for names in (vocabulary.entities, vocabulary.relations))
+    frames = [pl.DataFrame(schema=_SCHEMA if None in splits else {**_SCHEMA, "split": pl.String()})]
+    for split, table in splits.items():
+        blocks = [_to_frame(block, entities, relations) for block in table.blocks]
+        if blocks:
+            frame = pl.concat(blocks).sort("row").drop("row")
+            frames.append(frame if split is None else frame.with_columns(split=pl.lit(split)))
+    return pl.concat(frames)
+
+
+def is_frame_of_facts(frame: pl.DataFrame) -> bool:
+    """Whether a data frame has the columns of a file of facts."""
+    return dict(frame.schema) in (_SCHEMA, {**_SCHEMA, "split": pl.String()})
 
 
 def _to_frame(block: Block, entities: pl.Series, relations: pl.Series) -> pl.DataFrame:

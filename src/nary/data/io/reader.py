@@ -1,6 +1,6 @@
 """Reading files of facts into a dataset, with a report of the lines kept and skipped."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,10 +10,13 @@ from nary.data.files import Source, display_name, is_folder
 from nary.data.io.base import Problem
 from nary.data.io.encoder import Encoder
 from nary.data.io.formats import FORMATS, detect_format
+from nary.data.io.sanity import check_lines, check_relations
 from nary.errors import DataError, SettingError
+from nary.files.reading import read_bytes
 from nary.progress import Progress, no_progress
 
 _PROBLEMS_KEPT = 10
+_MAX_LABELS = 1 << 31  # bytes
 _SPLIT_NAMES = {"train": "train", "valid": "valid", "dev": "valid", "test": "test", "context": "context"}
 
 
@@ -65,15 +68,14 @@ def read(
     path = Path(path)
     folder = is_folder(path)
     inputs = _folder_inputs(path, format) if folder else [InputFile(path, format=format)]
-    labels = path / "labels.tsv"
     name = "standard input" if str(path) == "-" else _name(path)
-    dataset, reports = read_files(
-        name,
-        inputs,
-        on_error=on_error,
-        labels=read_labels(labels) if folder and labels.is_file() else None,
-        progress=progress,
-    )
+    dataset, reports = read_files(name, inputs, on_error=on_error, progress=progress)
+    if folder:
+        labels = read_labels(path / "labels.tsv") if (path / "labels.tsv").is_file() else {}
+        types = read_types(path / "types.tsv") if (path / "types.tsv").is_file() else {}
+        dataset = replace(dataset, vocabulary=replace(dataset.vocabulary, labels=labels, types=types))
+    if format is None and reports[0].format == "hyper-relational":
+        check_relations(dataset, reports[0].source)
     return replace(dataset, notes=tuple(str(report) for report in reports if report.skipped))
 
 
@@ -84,12 +86,7 @@ def _name(path: Path) -> str:
 
 
 def read_files(
-    name: str,
-    inputs: Sequence[InputFile],
-    *,
-    on_error: str = "stop",
-    labels: Mapping[str, str] | None = None,
-    progress: Progress = no_progress,
+    name: str, inputs: Sequence[InputFile], *, on_error: str = "stop", progress: Progress = no_progress
 ) -> tuple[Dataset, list[ReadReport]]:
     """Read several files into one dataset, and return a report for each."""
     if on_error not in ("stop", "skip"):
@@ -104,23 +101,32 @@ def read_files(
         raise DataError(
             "contains no facts", "Expected at least one fact.", ", ".join(display_name(file.path) for file in inputs)
         )
-    vocabulary = replace(vocabulary, labels=dict(labels or {}))
     return Dataset(name, vocabulary, {split: tables[split] for split in SPLITS if split in tables}), reports
 
 
 def read_labels(path: Path) -> dict[str, str]:
     """Read labels by name from lines ``name<tab>label``; further fields are ignored."""
-    labels = {}
+    return {name: texts[0] for name, texts in _texts(path, "label").items()}
+
+
+def read_types(path: Path) -> dict[str, tuple[str, ...]]:
+    """Read the types of entities from lines ``name<tab>type<tab>type...``."""
+    return _texts(path, "type")
+
+
+def _texts(path: Path, what: str) -> dict[str, tuple[str, ...]]:
+    """Read the texts of each name from lines of tab-separated fields."""
+    texts = {}
     try:
-        for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1):
+        for number, line in enumerate(read_bytes(path, _MAX_LABELS).decode("utf-8-sig").split("\n"), 1):
             if line.strip():
-                name, tab, rest = line.partition("\t")
-                if not tab:
-                    raise DataError("no label after the name", "Write name, tab, label.", str(path), number)
-                labels[name] = rest.split("\t")[0].rstrip("\r")
+                name, *rest = line.rstrip("\r").split("\t")
+                if not rest:
+                    raise DataError(f"no {what} after the name", f"Write name, tab, {what}.", str(path), number)
+                texts[name] = tuple(rest)
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot be read: {error}", file=str(path)) from None
-    return labels
+    return texts
 
 
 def _folder_inputs(folder: Path, format: str | None) -> list[InputFile]:
@@ -148,6 +154,8 @@ def _folder_inputs(folder: Path, format: str | None) -> list[InputFile]:
 def _read_file(file: InputFile, encoder: Encoder, offset: int, stop: bool, progress: Progress) -> ReadReport:
     with Source(file.path, progress) as source:
         name = file.format or detect_format(file.path, source.head)
+        if file.format is None and name == "hyper-relational":
+            check_lines(file.path, source.head)
         report = ReadReport(source.name, name)
         # Closed here, because the garbage collector might wait for the parser's threads at a bad moment.
         with closing(FORMATS.get(name)().read(source, file.first_lines)) as chunks:

@@ -29,9 +29,8 @@ class HyperRelational(LineFormat):
     separator = "\t"
 
     def start(self, first_line: str, extension: str) -> None:
-        """Choose the separator: tab, or comma in .csv files, unless the first line contains only the other one."""
-        usual, other = ",\t" if extension == ".csv" else "\t,"
-        self.separator = usual if usual in first_line or other not in first_line else other
+        """Choose the separator of the file."""
+        self.separator = choose_separator(first_line, extension)
 
     def parse(self, line: str) -> Record:
         """Parse one line."""
@@ -106,6 +105,12 @@ class HyperRelational(LineFormat):
             raise LineError(
                 "bad quotes", f"bad quotes: {error}", 'A label that starts with a quote is written "like ""this""".'
             ) from None
+
+
+def choose_separator(first_line: str, extension: str) -> str:
+    """Choose tab, or comma in .csv files, unless the first line contains only the other one."""
+    usual, other = ",\t" if extension == ".csv" else "\t,"
+    return usual if usual in first_line or other not in first_line else other
 
 
 class Tuples(LineFormat):

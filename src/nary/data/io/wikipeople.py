@@ -2,13 +2,23 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
 import orjson
+import polars as pl
 
-from nary.data.io.jsonl import parse_object
+from nary.data.io.base import FactColumns
+from nary.data.io.jsonl import LABEL, parse_object
+from nary.data.io.keyed import ARITY, QUALIFIERS, parse_keyed
 from nary.data.io.lines import LineError, LineFormat, Record, make_record
 from nary.errors import OutputError
 
 _GRAN_KEYS = ("relation", "subject", "object", "N")
+_GRAN_TRIPLE = rf'"relation": ?{LABEL}, ?"subject": ?{LABEL}, ?"object": ?{LABEL}'
+_GRAN = rf"^\{{(?:{ARITY}, ?)?{_GRAN_TRIPLE}{QUALIFIERS}\}}$"
+_ROLE = LABEL.removesuffix('"')
+_WIKIPEOPLE_TRIPLE = rf'{_ROLE}_h": ?{LABEL}, ?{_ROLE}_t": ?{LABEL}'
+_WIKIPEOPLE = rf"^\{{{_WIKIPEOPLE_TRIPLE}(?:(?:, ?{ARITY})?{QUALIFIERS}|{QUALIFIERS}, ?{ARITY})\}}$"
 
 
 class WikiPeopleJson(LineFormat):
@@ -23,6 +33,12 @@ class WikiPeopleJson(LineFormat):
         pairs = _expand({key: value for key, value in content.items() if key not in (*heads, *tails, "N")})
         _check_arity(content.get("N"), pairs)
         return make_record(content[heads[0]], relation, content[tails[0]], pairs)
+
+    def parse_many(self, lines: pl.Series) -> tuple[npt.NDArray[np.bool_], FactColumns | None]:
+        """Parse the lines that begin with subject and object of one relation and have no escapes."""
+        heads, tails = (lines.str.extract(pattern) for pattern in (r'^\{"([^"]*)_h"', r'^(?:[^"]*"){4}, ?"([^"]*)_t"'))
+        usual = lines.str.contains(_WIKIPEOPLE) & (heads == tails).fill_null(False)
+        return parse_keyed(lines.str.replace('_h"', '"', literal=True), usual, (0, 1, 3), "_[ht]$|^N$")
 
 
 class Gran(LineFormat):
@@ -40,6 +56,10 @@ class Gran(LineFormat):
         pairs = _expand({key: value for key, value in content.items() if key not in _GRAN_KEYS})
         _check_arity(content.get("N"), pairs)
         return make_record(content["subject"], content["relation"], content["object"], pairs)
+
+    def parse_many(self, lines: pl.Series) -> tuple[npt.NDArray[np.bool_], FactColumns | None]:
+        """Parse the lines with the usual keys in the usual order and no escapes."""
+        return parse_keyed(lines, lines.str.contains(_GRAN), (1, 3, 5), f"^(?:{'|'.join(_GRAN_KEYS)})$")
 
     def format_line(self, record: Record) -> str:
         """Format one fact, its qualifiers grouped by attribute."""

@@ -1,14 +1,15 @@
 """Writing a dataset: to one file with all its splits, or to a folder with one file per split."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from nary.data.dataset import Dataset
-from nary.data.files import COMPRESSED, atomic_path, is_folder
+from nary.data.files import COMPRESSED, is_folder
 from nary.data.io.base import Format
 from nary.data.io.formats import FORMATS, format_from_extension, known_extensions
 from nary.errors import OutputError
 from nary.facts import FactTable, Vocabulary
+from nary.files.writing import atomic_path
 from nary.progress import Progress, no_progress
 
 
@@ -16,8 +17,8 @@ def write(dataset: Dataset, out: str | Path, *, format: str | None = None, progr
     """Write ``dataset`` to ``out``, atomically.
 
     A path with an extension is a file with all facts; each names its split, unless there is only train. Any other path
-    is a folder with one file per split, and the labels. The default format is that of the extension, in a folder JSON
-    Lines. Splits without facts are omitted.
+    is a folder with one file per split, and the labels and types of names. The default format is that of the extension,
+    in a folder JSON Lines. Splits without facts are omitted.
     """
     out = Path(out)
     splits = {split: table for split, table in dataset.splits.items() if len(table)}
@@ -63,15 +64,19 @@ def _write_folder(
         for split, table in splits.items():
             path = folder / f"{split}{format.output_extension}"
             format().write(path, {None: table}, vocabulary, progress)
-        if vocabulary.labels:
-            lines = [_label_line(name, label) for name, label in sorted(vocabulary.labels.items())]
-            (folder / "labels.tsv").write_bytes("".join(lines).encode())
+        _write_lines(folder / "labels.tsv", {name: (label,) for name, label in vocabulary.labels.items()})
+        _write_lines(folder / "types.tsv", vocabulary.types)
 
 
-def _label_line(name: str, label: str) -> str:
-    for text in (name, label):
-        if any(character in text for character in "\t\n\r"):
-            raise OutputError(
-                f"labels.tsv cannot hold {text!r}: it contains a tab or line end", "Give a file, not a folder."
-            )
-    return f"{name}\t{label}\n"
+def _write_lines(path: Path, texts: Mapping[str, Sequence[str]]) -> None:
+    """Write a line for each name with its texts, separated by tabs; nothing if there is none."""
+    lines = []
+    for name, each in sorted(texts.items()):
+        for text in (name, *each):
+            if any(character in text for character in "\t\n\r"):
+                raise OutputError(
+                    f"{path.name} cannot hold {text!r}: it contains a tab or line end", "Give a file, not a folder."
+                )
+        lines.append("\t".join([name, *each]) + "\n")
+    if lines:
+        path.write_bytes("".join(lines).encode())

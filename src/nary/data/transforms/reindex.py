@@ -56,6 +56,7 @@ def drop_unused_names(
         tuple(vocabulary.entities[i] for i in np.flatnonzero(entities).tolist()),
         tuple(vocabulary.relations[i] for i in np.flatnonzero(relations).tolist()),
         vocabulary.labels,
+        vocabulary.types,
     )
     entity_ids, relation_ids = np.cumsum(entities) - 1, np.cumsum(relations) - 1
     return reduced, {split: table.renumbered(entity_ids, relation_ids) for split, table in splits.items()}

@@ -10,9 +10,10 @@ from nary.data.transforms.duplicates import drop_duplicates, number_triples, tri
 from nary.data.transforms.reindex import drop_unused_names
 from nary.facts import Block, FactTable
 from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, SUBJECT
+from nary.facts.literal import is_literal
 
 LITERAL_MARK = "http://"
-"""Names that contain this are literals: WikiPeople writes dates as ``+1903-00-00T00:00:00Z#...#http://...``."""
+"""Names that contain this are literals, too: WikiPeople writes dates as ``+1903-00-00T00:00:00Z#...#http://...``."""
 
 
 def drop_qualifiers(dataset: Dataset) -> Dataset:
@@ -40,21 +41,21 @@ def drop_literals(dataset: Dataset) -> Dataset:
     A fact whose subject or object is a literal is dropped; a qualifier whose value is one is removed from its fact,
     which is kept with a lower arity. Facts that become equal are all kept, as in the published WikiPeople-.
     """
-    is_literal = np.array([LITERAL_MARK in name for name in dataset.vocabulary.entities])
-    splits = {split: _without_literals(table, is_literal) for split, table in dataset.splits.items()}
+    dropped = np.array([LITERAL_MARK in name or is_literal(name) for name in dataset.vocabulary.entities])
+    splits = {split: _without_literals(table, dropped) for split, table in dataset.splits.items()}
     num_dropped = sum(map(len, dataset.splits.values())) - sum(map(len, splits.values()))
-    note = f"literals dropped: {is_literal.sum():,} names, and {num_dropped:,} facts about them"
+    note = f"literals dropped: {dropped.sum():,} names, and {num_dropped:,} facts about them"
     vocabulary, splits = drop_unused_names(dataset.vocabulary, splits)
     return replace(dataset, vocabulary=vocabulary, splits=splits, notes=(*dataset.notes, note))
 
 
-def _without_literals(table: FactTable, is_literal: npt.NDArray[np.bool_]) -> FactTable:
+def _without_literals(table: FactTable, dropped: npt.NDArray[np.bool_]) -> FactTable:
     if not len(table):
         return table
     rows, heads, counts, pairs = [], [], [], []
     for block in table.blocks:
-        kept = ~is_literal[block.ids[:, [SUBJECT, OBJECT]]].any(axis=1)
-        kept_pairs = ~is_literal[block.values[kept]]  # [n, m]
+        kept = ~dropped[block.ids[:, [SUBJECT, OBJECT]]].any(axis=1)
+        kept_pairs = ~dropped[block.values[kept]]  # [n, m]
         rows.append(block.rows[kept])
         heads.append(block.ids[kept, :FIRST_ATTRIBUTE])
         counts.append(kept_pairs.sum(axis=1))

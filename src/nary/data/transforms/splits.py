@@ -1,5 +1,7 @@
 """Splitting facts into train, valid and test so that train covers every entity and relation.
 
+:func:`split_dataset` also keeps the share of each relation: see :mod:`nary.data.transforms.stratify`. For the others:
+
 Facts that must stay together (equal facts, or facts with the same primary triple) form a unit. Units are shuffled; the
 first unit with an entity or relation goes to train, so train contains every name of valid and test. The other units are
 free: they fill test, then valid, and the rest goes to train.
@@ -8,14 +10,16 @@ A split has exactly the requested size if units are single facts and enough of t
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from nary.data.dataset import Dataset
 from nary.data.transforms.duplicates import number_facts, number_triples
+from nary.data.transforms.stratify import TOLERANCE, Stratifier
 from nary.errors import DatasetError, SettingError
 from nary.facts import FactTable
+from nary.facts.literal import is_literal
 from nary.facts.table import Rows
 
 
@@ -44,15 +48,45 @@ def split_dataset(
     *,
     keep_primary_together: bool = False,
 ) -> Dataset:
-    """Pool all facts of ``dataset`` and split them with :func:`split_facts`; empty splits are omitted."""
+    """Pool all facts of ``dataset`` and split them randomly, each relation alike; empty splits are omitted.
+
+    Equal facts stay in one split; with ``keep_primary_together``, so do facts with the same primary triple. Every name
+    of valid and test occurs in train, except for literals.
+    """
     facts = dataset.facts
-    splits = split_facts(facts, valid_fraction, test_fraction, seed, keep_primary_together=keep_primary_together)
+    _check(facts, (valid_fraction, test_fraction), seed)
+    numbers = (number_triples if keep_primary_together else number_facts)([facts])[0]
+    unit = _shuffle(numbers, seed)
+    stratifier = Stratifier(facts, unit, np.array([is_literal(name) for name in dataset.vocabulary.entities]))
+    requested = {"test": _num_facts(test_fraction, len(facts)), "valid": _num_facts(valid_fraction, len(facts))}
+    for number, size in enumerate(requested.values(), 1):
+        stratifier.fill(number, size)
+    part = stratifier.part[unit]
+    splits = {split: facts.take(np.flatnonzero(part == i)) for i, split in ((0, "train"), (2, "valid"), (1, "test"))}
     sizes = ", ".join(f"{split} {len(table):,}" for split, table in splits.items())
     note = f"The {len(facts):,} facts are split randomly (seed {seed}): {sizes}."
-    requested = _num_facts(valid_fraction, len(facts)) + _num_facts(test_fraction, len(facts))
-    if len(splits["valid"]) + len(splits["test"]) < requested:
-        note += f" {requested:,} were requested for valid and test; the others are needed in train or stay together."
+    note += _shortages(dataset, splits, requested, stratifier)
     return dataset.with_splits({split: table for split, table in splits.items() if len(table)}, note)
+
+
+def _shortages(
+    dataset: Dataset, splits: Mapping[str, FactTable], requested: Mapping[str, int], stratifier: Stratifier
+) -> str:
+    """Say what could not be as requested: sizes, and shares of relations."""
+    note = ""
+    total = sum(requested.values())
+    if len(splits["valid"]) + len(splits["test"]) < total:
+        note += f" {total:,} were requested for valid and test; the others are needed in train or stay together."
+    differing: dict[int, float] = {}
+    for number, split in enumerate(requested, 1):
+        for relation, difference in enumerate(np.abs(stratifier.shares(number) - stratifier.all_shares).tolist()):
+            if len(splits[split]) and difference > TOLERANCE:
+                differing[relation] = max(difference, differing.get(relation, 0.0))
+    if differing:
+        most = sorted(differing, key=lambda relation: -differing[relation])[:3]
+        names = ", ".join(f"{dataset.vocabulary.relations[i]} by {differing[i]:.0%}" for i in most)
+        note += f" The shares of relations differ, since train needs facts with names of their own: {names}."
+    return note
 
 
 def hold_out(table: FactTable, fraction: float, seed: int = 0) -> tuple[FactTable, FactTable]:
@@ -62,18 +96,34 @@ def hold_out(table: FactTable, fraction: float, seed: int = 0) -> tuple[FactTabl
 
 
 def hold_out_valid(dataset: Dataset, fraction: float) -> Dataset:
-    """Hold out a fraction of train, always the same facts, as the valid split of a dataset that has none."""
+    """Hold out a fraction of train, always the same facts, as the valid split.
+
+    If the dataset has a valid split, the facts are held out of that, and its other facts go to train: a model then
+    trains on nearly all the facts of train and valid, and can still be selected on facts it was not trained on.
+    """
     if "valid" in dataset.splits:
-        raise DatasetError(f"{dataset.name} already has a valid split", "Omit valid_fraction.")
-    train, valid = hold_out(dataset.train, fraction)
+        source = "valid"
+        rest, valid = _sample(dataset["valid"], fraction)
+        train = FactTable.concatenate([dataset.train, rest])
+    else:
+        source = "train"
+        train, valid = hold_out(dataset.train, fraction)
     if not len(valid):
         raise DatasetError(
             f"no fact of {dataset.name} can be held out as valid",
             "Each has an element that no other fact of train has. Give a valid split, or omit valid_fraction.",
         )
-    others = {split: table for split, table in dataset.splits.items() if split != "train"}
-    note = f"{len(valid):,} facts (fraction {fraction}, seed 0) of train are held out as valid."
+    others = {split: table for split, table in dataset.splits.items() if split not in ("train", "valid")}
+    note = f"{len(valid):,} facts (fraction {fraction}, seed 0) of {source} are held out as valid"
+    note += "; its other facts are in train." if source == "valid" else "."
     return dataset.with_splits({"train": train, "valid": valid, **others}, note)
+
+
+def _sample(table: FactTable, fraction: float, seed: int = 0) -> tuple[FactTable, FactTable]:
+    """The rest, and a random ``fraction`` of the facts; equal facts stay together."""
+    unit = _shuffle(number_facts([table])[0], seed)
+    chosen = unit < _num_facts(fraction, int(unit.max(initial=-1)) + 1)
+    return table.take(np.flatnonzero(~chosen)), table.take(np.flatnonzero(chosen))
 
 
 def _split(
