@@ -1,142 +1,117 @@
-"""An index of stored facts: everything that matches a pattern with gaps, at once among a million facts.
-
-A fact matches a pattern by containment: the known elements of the pattern's primary triple are equal, and each
-qualifier of the pattern is matched by a qualifier of its own in the fact. The fact may have further qualifiers.
-"""
+"""An index of stored facts: everything that contains a pattern with gaps, at once among a million facts."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from nary.facts.fact import GAP, Element, Fact, Query
-from nary.facts.layout import OBJECT, RELATION, SUBJECT
-from nary.facts.table import Block, FactTable, Ids, Rows
-from nary.facts.vocabulary import Vocabulary
+from nary.facts.containment import PRIMARY, Pattern, answers_of, matching
+from nary.facts.table import Block, FactTable, Rows
 
 
-@dataclass(frozen=True)
-class Pattern:
-    """The ids of a fact with None for every gap; ``qualifiers`` are (attribute, value) pairs."""
+class Fillings(NamedTuple):
+    """What stored facts put into one gap of a pattern: an entry for each fact and way to fill the gap."""
 
-    relation: int | None
-    subject: int | None
-    object: int | None
-    qualifiers: tuple[tuple[int | None, int | None], ...] = ()
-
-    @classmethod
-    def encode(cls, statement: Fact | Query, vocabulary: Vocabulary) -> "Pattern":
-        """The pattern of a fact or query; an unknown name is an error that lists the nearest ones."""
-
-        def entity(element: Element) -> int | None:
-            return None if element is GAP else vocabulary.entity(str(element))
-
-        def relation(element: Element) -> int | None:
-            return None if element is GAP else vocabulary.relation(str(element))
-
-        pairs = tuple((relation(attribute), entity(value)) for attribute, value in statement.qualifiers)
-        return cls(relation(statement.relation), entity(statement.subject), entity(statement.object), pairs)
+    answers: Rows
+    """The id in the gap."""
+    places: Rows
+    """The place of the fact in its table."""
+    extra: Rows
+    """How many qualifiers the fact has beyond the pattern."""
 
 
 class FactIndex:
-    """The facts of a table by their elements; sorted columns are built when a pattern first needs them."""
+    """The facts of a table by their elements; what is sorted is sorted when a pattern first needs it."""
 
     def __init__(self, table: FactTable) -> None:
         self.table = table
-        self._blocks = [_BlockIndex(block) for block in table.blocks]
+        self._starts = np.cumsum([0, *map(len, table.blocks)])  # facts are numbered block after block
 
     def match(self, pattern: Pattern) -> Iterator[tuple[Block, Rows]]:
         """The matching facts: blocks with the positions of their matching rows, ascending."""
-        for index in self._blocks:
-            if index.block.qualifiers >= len(pattern.qualifiers):
-                rows = index.match(pattern)
+        numbers = self._possible(pattern)
+        bounds = np.searchsorted(numbers, self._starts).tolist()
+        for i, block in enumerate(self.table.blocks):
+            if block.qualifiers >= len(pattern.qualifiers) and bounds[i] < bounds[i + 1]:
+                rows = matching(block, numbers[bounds[i] : bounds[i + 1]] - self._starts[i], pattern)
                 if len(rows):
-                    yield index.block, rows
+                    yield block, rows
 
     def count(self, pattern: Pattern) -> int:
         """The number of matching facts."""
         return sum(len(rows) for _, rows in self.match(pattern))
 
+    def places(self, pattern: Pattern) -> Rows:
+        """The places of the matching facts in the table, ascending."""
+        return np.sort(np.concatenate([np.empty(0, np.int64), *(b.rows[rows] for b, rows in self.match(pattern))]))
 
-class _BlockIndex:
-    """The facts of one arity, in the order of each kind of element."""
+    def fillings(self, pattern: Pattern, column: int) -> Fillings:
+        """What the matching facts have in the gap at ``column`` of the pattern's row [2m+3]."""
+        parts = [np.empty((3, 0), np.int64)]
+        for block, rows in self.match(pattern):
+            for answers, at in answers_of(block, rows, pattern, column):
+                extra = block.qualifiers - len(pattern.qualifiers)
+                parts.append(np.stack(np.broadcast_arrays(answers, block.rows[at], extra)))
+        return Fillings(*np.concatenate(parts, axis=1))
 
-    def __init__(self, block: Block) -> None:
-        self.block = block
-
-    def match(self, pattern: Pattern) -> Rows:
-        primary = ((SUBJECT, pattern.subject), (OBJECT, pattern.object), (RELATION, pattern.relation))
-        postings = [self._primary[column].with_key(key) for column, key in primary if key is not None]
-        postings += [self._pairs.with_key(_pair_key(*pair)) for pair in pattern.qualifiers if None not in pair]
-        rows = np.unique(min(postings, key=len)) if postings else np.arange(len(self.block))
-        ids = self.block.ids[rows]
-        matches = np.ones(len(rows), bool)
-        for column, key in primary:
-            if key is not None:
-                matches &= ids[:, column] == key
-        rows = rows[matches]
-        if pattern.qualifiers:
-            rows = rows[self._contain(rows, pattern.qualifiers)]
-        return rows
-
-    def _contain(self, rows: Rows, pairs: Sequence[tuple[int | None, int | None]]) -> npt.NDArray[np.bool_]:
-        """Whether the fact in each row has a qualifier of its own for each of ``pairs``."""
-        attributes, values = self.block.attributes[rows], self.block.values[rows]  # [n, m]
-        fits = [
-            (np.ones(attributes.shape, bool) if attribute is None else attributes == attribute)
-            & (np.ones(values.shape, bool) if value is None else values == value)
-            for attribute, value in pairs
+    def mentions(self, entity: int) -> Rows:
+        """The places of the facts that mention an entity, ascending."""
+        numbers = np.unique(self._mentions.with_key(entity))
+        bounds = np.searchsorted(numbers, self._starts).tolist()
+        parts = [
+            block.rows[numbers[bounds[i] : bounds[i + 1]] - self._starts[i]]
+            for i, block in enumerate(self.table.blocks)
         ]
-        contained: npt.NDArray[np.bool_] = np.logical_and.reduce([fit.any(axis=1) for fit in fits])
-        alike = len(set(pairs)) < len(pairs) or any(None in pair for pair in pairs)
-        if len(pairs) > 1 and alike:  # each needs a qualifier of its own
-            together = np.stack(fits, axis=1)  # [n, pairs, m]
-            for place in np.flatnonzero(contained):
-                contained[place] = _assignable(together[place])
-        return contained
+        return np.sort(np.concatenate([np.empty(0, np.int64), *parts]))
+
+    def row(self, place: int) -> list[int]:
+        """The ids of the fact at a place of the table."""
+        for block in self.table.blocks:
+            at = int(np.searchsorted(block.rows, place))
+            if at < len(block) and block.rows[at] == place:
+                return list(block.ids[at].tolist())
+        raise IndexError(f"there is no fact at {place}")
+
+    def _possible(self, pattern: Pattern) -> Rows:
+        """The numbers of the facts that have the rarest element of the pattern, ascending."""
+        known = [(column, pattern.element(column)) for column in PRIMARY]
+        postings = [self._primary[column].with_key(key) for column, key in known if key is not None]
+        postings += [
+            self._pairs.with_key((a << 32) | v) for a, v in pattern.qualifiers if a is not None and v is not None
+        ]
+        return np.unique(min(postings, key=len)) if postings else np.arange(len(self.table))
 
     @cached_property
     def _primary(self) -> "dict[int, _Posting]":
-        return {column: _Posting(self.block.ids[:, column].astype(np.int64)) for column in (RELATION, SUBJECT, OBJECT)}
+        return {column: self._posting([block.ids[:, [column]] for block in self.table.blocks]) for column in PRIMARY}
 
     @cached_property
     def _pairs(self) -> "_Posting":
-        """Rows by (attribute, value)."""
-        keys = (self.block.attributes.astype(np.int64) << 32) | self.block.values
-        return _Posting(keys.ravel(), self.block.qualifiers)
+        """Facts by (attribute, value)."""
+        return self._posting([(b.attributes.astype(np.int64) << 32) | b.values for b in self.table.blocks])
+
+    @cached_property
+    def _mentions(self) -> "_Posting":
+        return self._posting([block.entities for block in self.table.blocks])
+
+    def _posting(self, keys: Sequence[npt.NDArray[np.integer]]) -> "_Posting":
+        """A posting of all facts by the ``keys`` [n, w] that each block has."""
+        numbers = [np.repeat(np.arange(s, s + len(k)), k.shape[1]) for s, k in zip(self._starts, keys, strict=False)]
+        empty = np.empty(0, np.int64)
+        return _Posting(np.concatenate([empty, *(k.ravel() for k in keys)]), np.concatenate([empty, *numbers]))
 
 
 class _Posting:
-    """The rows with each key; row i has the keys ``keys[i * width : (i + 1) * width]``."""
+    """The numbers of the facts with each key."""
 
-    def __init__(self, keys: Ids | Rows, width: int = 1) -> None:
+    def __init__(self, keys: Rows, numbers: Rows) -> None:
         order = np.argsort(keys, kind="stable")
         self._keys = keys[order]
-        self._rows = order // max(1, width)
+        self._numbers = numbers[order]
 
     def with_key(self, key: int) -> Rows:
-        """The rows with ``key``, perhaps more than once each."""
+        """The facts with ``key``, ascending, perhaps more than once each."""
         first, last = np.searchsorted(self._keys, [key, key + 1])
-        return self._rows[first:last]
-
-
-def _pair_key(attribute: int | None, value: int | None) -> int:
-    return (int(attribute or 0) << 32) | int(value or 0)
-
-
-def _assignable(fits: npt.NDArray[np.bool_]) -> bool:
-    """Whether each row of ``fits`` [pairs, m] can have a column of its own in which it is true."""
-    taken: dict[int, int] = {}
-
-    def place(pair: int, tried: set[int]) -> bool:
-        for column in np.flatnonzero(fits[pair]).tolist():
-            if column not in tried:
-                tried.add(column)
-                if column not in taken or place(taken[column], tried):
-                    taken[column] = pair
-                    return True
-        return False
-
-    return all(place(pair, set()) for pair in range(len(fits)))
+        return self._numbers[first:last]

@@ -1,14 +1,17 @@
 """The JSON form of facts and queries: ``{"subject": s, "relation": r, "object": o, "qualifiers": [[a, v], ...]}``.
 
+An object or value that is a literal is a number, or ``{"value": v, "type": t, "unit": u}``.
 ``"?"`` stands for a gap. ``qualifiers`` may be missing; ``split``, which lines of data may have, is ignored.
 """
 
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from nary.errors import FactError, did_you_mean
 from nary.facts.fact import GAP, Element, Fact, Query
+from nary.facts.literal import MARK, Literal, number_text
 from nary.facts.text import as_fact, as_query, make_statement, parse
 
 KEYS = ("subject", "relation", "object", "qualifiers", "split")
@@ -16,6 +19,7 @@ KEYS = ("subject", "relation", "object", "qualifiers", "split")
 
 _EXAMPLE = '{"subject": "s", "relation": "r", "object": "?", "qualifiers": [["attribute", "value"]]}'
 _HINT = f"Expected: {_EXAMPLE}"
+_LARGEST_NUMBER = 1 << 53  # up to here every program reads JSON numbers exactly
 
 
 class DuplicateKeyError(FactError):
@@ -25,7 +29,7 @@ class DuplicateKeyError(FactError):
 def load_object(text: str) -> dict[str, Any]:
     """Parse a JSON object in which no key occurs twice."""
     try:
-        content = json.loads(text, object_pairs_hook=_unique)
+        content = json.loads(text, object_pairs_hook=_unique, parse_float=Decimal)
     except json.JSONDecodeError as error:
         raise FactError(f"not JSON: {error.msg} at character {error.colno}", _HINT) from None
     except ValueError:  # from int, which does not take thousands of digits
@@ -49,7 +53,8 @@ def statement_from_json(content: Mapping[str, Any]) -> Fact | Query:
     if not isinstance(pairs, list) or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
         raise FactError("'qualifiers' is no list of [attribute, value] pairs", _HINT)
     subject, relation, object = (_element(content[key]) for key in KEYS[:3])
-    return make_statement(subject, relation, object, [(_element(a), _element(v)) for a, v in pairs])
+    pairs = [(_element(attribute), _element(entity_name(value))) for attribute, value in pairs]
+    return make_statement(subject, relation, _element(entity_name(object)), pairs)
 
 
 def query_from_json(content: Mapping[str, Any]) -> Query:
@@ -64,9 +69,28 @@ def fact_from_json(content: Mapping[str, Any]) -> Fact:
 
 def to_json(statement: Fact | Query) -> dict[str, Any]:
     """The JSON form of a fact or query."""
-    primary = (statement.subject, statement.relation, statement.object)
-    pairs = [[_written(attribute), _written(value)] for attribute, value in statement.qualifiers]
-    return {**dict(zip(KEYS, map(_written, primary), strict=False)), "qualifiers": pairs}
+    primary = (_written(statement.subject), _written(statement.relation), entity_json(_written(statement.object)))
+    pairs = [[_written(attribute), entity_json(_written(value))] for attribute, value in statement.qualifiers]
+    return {**dict(zip(KEYS, primary, strict=False)), "qualifiers": pairs}
+
+
+def entity_name(value: Any) -> Any:
+    """The name of an object or value in JSON: of a literal if it is a number or a JSON object."""
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        return Literal.of(value).name
+    return Literal.from_json(value).name if isinstance(value, dict) else value
+
+
+def entity_json(name: str) -> Any:
+    """The JSON form of an object or value, the inverse of :func:`entity_name`."""
+    literal = Literal.from_name(name) if MARK in name else None
+    if literal is None:
+        return name
+    if literal.is_number:
+        number = float(literal.value) if "." in literal.value or "e" in literal.value else int(literal.value)
+        if abs(number) <= _LARGEST_NUMBER and number_text(number) == literal.value:
+            return number
+    return literal.as_dict()
 
 
 def parse_line(text: str) -> Fact | Query:

@@ -12,11 +12,15 @@ import numpy as np
 
 from nary.errors import DataError
 from nary.facts.layout import FIRST_ATTRIBUTE, is_row_length
+from nary.facts.parquet_footer import check_parquet_size
 from nary.facts.table import Block, FactTable
 from nary.facts.vocabulary import Vocabulary
+from nary.files.reading import read_bytes
 
 if TYPE_CHECKING:
     import polars as pl
+
+_MAX_VOCABULARY = 1 << 31  # bytes; ten million names of two hundred characters
 
 
 def save_table(table: FactTable, folder: Path) -> None:
@@ -73,6 +77,7 @@ def load_table_parquet(path: Path) -> FactTable:
     import polars as pl
 
     try:
+        check_parquet_size(path)
         frame = pl.read_parquet(path, glob=False)
         if frame.schema != _parquet_schema() or any(frame.null_count().row(0)):
             raise ValueError(f"it has the columns {', '.join(frame.columns)}, of other types or with holes")
@@ -92,8 +97,10 @@ def _parquet_schema() -> "dict[str, pl.DataType]":
 
 
 def save_vocabulary(vocabulary: Vocabulary, path: Path) -> None:
-    """Write names and labels as JSON."""
+    """Write names, labels and types as JSON."""
     content = {"entities": vocabulary.entities, "relations": vocabulary.relations, "labels": dict(vocabulary.labels)}
+    if vocabulary.types:
+        content["types"] = dict(vocabulary.types)
     path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
 
 
@@ -102,13 +109,15 @@ def load_vocabulary(path: Path) -> Vocabulary:
     import orjson
 
     try:
-        content = orjson.loads(path.read_bytes())
+        content = orjson.loads(read_bytes(path, _MAX_VOCABULARY))
         entities, relations, labels = content["entities"], content["relations"], content["labels"]
         for names in (entities, relations):
             if not isinstance(names, list) or len(set(names)) < len(names):
                 raise ValueError("its names are no list without repetitions")
-        if not all(isinstance(name, str) for name in (*entities, *relations, *labels.values())):
-            raise ValueError("a name or label is no text")
-        return Vocabulary(tuple(entities), tuple(relations), labels)
+        types = {name: tuple(each) for name, each in content.get("types", {}).items()}
+        all_types = (type for each in types.values() for type in each)
+        if not all(isinstance(name, str) for name in (*entities, *relations, *labels.values(), *all_types)):
+            raise ValueError("a name, label or type is no text")
+        return Vocabulary(tuple(entities), tuple(relations), labels, types)
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise DataError(f"damaged vocabulary: {error}", file=str(path)) from None

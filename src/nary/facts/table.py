@@ -242,7 +242,10 @@ def _reorder(blocks: list[Block], order: Rows) -> list[Block]:
 
 def number_rows(arrays: Sequence[Ids]) -> tuple[Rows, ...]:
     """Number distinct rows over all ``arrays`` (of equal width): equal rows get equal numbers."""
-    stacked = np.ascontiguousarray(np.concatenate(arrays))
-    whole_row = np.dtype((np.void, stacked.dtype.itemsize * stacked.shape[1]))
-    _, numbers = np.unique(stacked.view(whole_row), return_inverse=True)
+    _, numbers = np.unique(packed_rows(np.concatenate(arrays)), return_inverse=True)
     return tuple(np.split(numbers.ravel(), np.cumsum([len(array) for array in arrays])[:-1]))
+
+
+def packed_rows(rows: npt.NDArray[np.integer]) -> npt.NDArray[np.void]:
+    """Each row [n, w] as one item [n] that can be sorted and searched for."""
+    return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).reshape(len(rows))

@@ -6,18 +6,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from nary.errors import DataError, did_you_mean
+from nary.facts.literal import MARK, Literal
 
 
 @dataclass(frozen=True)
 class Vocabulary:
     """Entities (subjects, objects, values) and relations (primary relations, attributes) by id.
 
-    ``labels`` gives some names a label for people to read; names without one stand for themselves.
+    ``labels`` gives some names a label for people to read; names without one stand for themselves. ``types`` gives
+    some entities their types, such as ``("Person",)``.
     """
 
     entities: tuple[str, ...]
     relations: tuple[str, ...]
     labels: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    types: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(
@@ -49,11 +52,15 @@ class Vocabulary:
         return i
 
     def label(self, name: str) -> str:
-        """What to show people for ``name``."""
-        return self.labels.get(name, name)
+        """What to show people for ``name``: its label or, for a literal, its value and unit."""
+        label = self.labels.get(name, name)
+        if label is not name or MARK not in name or (literal := Literal.from_name(name)) is None:
+            return label
+        unit = "" if literal.type == "text" else self.labels.get(literal.unit, literal.unit)
+        return f"{literal.value} {unit}".rstrip()
 
     @cached_property
     def fingerprint(self) -> str:
-        """Equal for equal names in equal order; labels do not count."""
+        """Equal for equal names in equal order; labels and types do not count."""
         text = "\0".join((*self.entities, "", *self.relations))  # labels hold no NUL, so this is unambiguous
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
