@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,6 +16,7 @@ from safetensors.torch import load_file
 from training.small import OnStep
 
 from nary.data.dataset import Dataset
+from nary.errors import SettingError
 from nary.facts import FactTable
 from nary.facts.layout import FIRST_ATTRIBUTE
 from nary.inference.folder import save_weights
@@ -22,7 +24,11 @@ from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch, Group
 from nary.models.registry import MODELS
 from nary.recipe import Recipe
-from nary.runs import InterruptedRun, resume
+from nary.runs import InterruptedRun, fit_epochs, resume
+from nary.training.batches import TrainingBatch
+from nary.training.rows import EntityTables, entities_used, renumber
+from nary.training.sampled_softmax import SampledSoftmaxSettings
+from nary.training.settings import LOSSES
 
 
 def kinds_of(model: Model) -> list[Kind]:
@@ -46,6 +52,8 @@ class ModelContract:
     """Recipe keys with which twenty facts are learned by heart; None: the model cannot."""
     loss: ClassVar[str] = "cross_entropy"
     """What it can be trained with."""
+    marks_partial: ClassVar[bool] = False
+    """Whether it tells facts that may have further qualifiers from whole ones."""
 
     @pytest.fixture
     def data(self) -> Dataset:
@@ -111,10 +119,22 @@ class ModelContract:
             turned = Batch([_turned(group) for group in batch.groups])
             torch.testing.assert_close(model.score(turned, kind), model.score(batch, kind), rtol=1e-4, atol=1e-5)
 
+    def test_facts_that_may_have_further_qualifiers(self, model: Model, data: Dataset) -> None:
+        for kind in kinds_of(model):
+            whole = asking(data.train, kind)
+            batch = half_partial(whole)
+            partial = torch.cat([group.partial for group in batch.groups if group.partial is not None])
+            scores, of_whole = model.score(batch, kind), model.score(whole, kind)
+            torch.testing.assert_close(scores[~partial], of_whole[~partial], rtol=1e-4, atol=1e-5)
+            if self.marks_partial:
+                assert (scores[partial] - of_whole[partial]).abs().amax(1).min() > 1e-4
+            else:
+                assert torch.equal(scores, of_whole)
+
     def test_gradients_reach_every_parameter(self, model: Model, data: Dataset) -> None:
         if not list(model.parameters()):
             pytest.skip("the model has no parameters")
-        batch = Batch([group for kind in kinds_of(model) for group in asking(data.train, kind).groups])
+        batch = half_partial(Batch([group for kind in kinds_of(model) for group in asking(data.train, kind).groups]))
         loss_on(model.train(), batch, loss=self.loss).backward()  # type: ignore[no-untyped-call]
         for name, parameter in model.named_parameters():
             assert parameter.grad is not None, name
@@ -127,6 +147,30 @@ class ModelContract:
         tables = [table for name, table in model.named_parameters() if name.rpartition(".")[2].startswith("entity")]
         assert tables
         assert all(len(table) >= model.info.num_entities for table in tables)
+
+    def test_a_step_by_rows_is_one_on_whole_tables(self, model: Model, data: Dataset) -> None:
+        """Loss and gradients, where the model can be trained with a sample of the entities."""
+        if "sampled_softmax" not in model.losses or not model.entity_tables():
+            pytest.skip("the model needs all entities")
+        loss = LOSSES.get("sampled_softmax")(SampledSoftmaxSettings(num_candidates=3), model.info)
+        batch = TrainingBatch.from_batch(Batch([_few(group) for group in asking(data.train, "entity").groups]))
+        sample = loss.sample(batch)  # type: ignore[attr-defined]
+        entities, tables = entities_used(batch, sample.ids), EntityTables(model)
+        assert len(entities) < model.info.num_entities
+        whole = loss(model, batch, sample)
+        whole.backward()  # type: ignore[no-untyped-call]
+        places = {name: tables.places(name, entities) for name in tables.parameters}
+        rows = {name: model.get_parameter(name).detach()[place].requires_grad_() for name, place in places.items()}
+        local = sample._replace(ids=torch.searchsorted(entities, sample.ids))
+        arguments = (model, renumber(batch, entities), local)
+        by_rows = tables.run(loss, *arguments, tables=rows, num_entities=len(entities))
+        torch.testing.assert_close(by_rows, whole)
+        expected = {name: model.get_parameter(name).grad for name in rows}
+        by_rows.backward()  # type: ignore[no-untyped-call]
+        for name, gradient in expected.items():
+            assert gradient is not None
+            torch.testing.assert_close(rows[name].grad, gradient[places[name]])
+            assert gradient.count_nonzero() == gradient[places[name]].count_nonzero()
 
     def test_weights_are_all_that_is_saved(self, model: Model) -> None:
         """What follows from the facts is built anew: only parameters and running statistics of norms are kept."""
@@ -144,7 +188,7 @@ class ModelContract:
     def test_saved_and_loaded_scores_are_equal_to_the_last_bit(
         self, model: Model, data: Dataset, tmp_path: Path
     ) -> None:
-        save_weights(tmp_path, model)
+        save_weights(tmp_path / "model.safetensors", model)
         again = self.build(data)
         again.load_state_dict(load_file(tmp_path / "model.safetensors"))
         for kind in kinds_of(model):
@@ -161,9 +205,33 @@ class ModelContract:
         for kind in kinds_of(trained.module):
             assert metrics[kind]["mrr"] > 0.95
 
-    def test_resumed_runs_are_equal_to_the_last_bit(self, data: Dataset, tmp_path: Path) -> None:
+    def test_qualifiers_are_left_out_in_training_or_that_is_refused(self, data: Dataset) -> None:
+        def losses(share: float) -> list[float]:
+            settings = {f"model__{key}": value for key, value in self.settings.items()}
+            training = {"training__epochs": 1, "training__qualifier_dropout": share}
+            return train_in(
+                None, data, small_recipe(data, self.name, loss__name=self.loss, **training, **settings)
+            ).losses
+
+        if MODELS.get(self.name).supports_qualifier_dropout:
+            assert losses(1.0) != losses(0.0)
+        else:
+            with pytest.raises(SettingError, match=f"{self.name} cannot learn from facts with qualifiers left out"):
+                losses(1.0)
+
+    def test_a_recipe_for_a_given_time_has_steps_to_train(self, data: Dataset) -> None:
         settings = {f"model__{key}": value for key, value in self.settings.items()}
         recipe = small_recipe(data, self.name, loss__name=self.loss, **settings)
+        fitted = fit_epochs(data, recipe, 1e-4)
+        if list(self.build(data).parameters()):
+            assert train_in(None, data, fitted).steps == fitted.training.max_steps > 0
+        else:
+            assert fitted == recipe
+
+    def test_resumed_runs_are_equal_to_the_last_bit(self, data: Dataset, tmp_path: Path) -> None:
+        settings = {f"model__{key}": value for key, value in self.settings.items()}
+        dropout = 0.5 if MODELS.get(self.name).supports_qualifier_dropout else 0.0
+        recipe = small_recipe(data, self.name, loss__name=self.loss, training__qualifier_dropout=dropout, **settings)
         whole = train_in(tmp_path / "whole", data, recipe)
         assert train_in_parts(tmp_path / "parts", data, recipe, 7) == max(0, whole.steps - 1) // 7
         assert weights(tmp_path / "parts") == weights(tmp_path / "whole")
@@ -177,6 +245,16 @@ def asking(table: FactTable, kind: Kind) -> Batch:
         ids = torch.from_numpy(block.ids.astype(np.int64))
         groups.append(Group(ids.repeat_interleave(len(columns), 0), torch.tensor(columns).repeat(len(block))))
     return Batch(groups)
+
+
+def half_partial(batch: Batch) -> Batch:
+    """The same batch; every second fact of it may have further qualifiers."""
+    return Batch([replace(group, partial=torch.arange(len(group.columns)) % 2 == 1) for group in batch.groups])
+
+
+def _few(group: Group) -> Group:
+    """The first two masked facts."""
+    return Group(group.ids[:2], group.columns[:2])
 
 
 def _turned(group: Group) -> Group:

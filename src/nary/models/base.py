@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-import torch
 from torch import Tensor, nn
 
 from nary.config import Settings
 from nary.data.dataset import Dataset
 from nary.data.transforms.duplicates import drop_duplicates
-from nary.facts import FactTable, Role
+from nary.facts import FactTable, Role, Vocabulary
 from nary.models.alternation import Alternation
 from nary.models.batch import Batch
-from nary.models.layers import empty_aligned
+from nary.models.products import score_candidates
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Kind = Literal["entity", "relation"]
 """The two kinds of candidates: all entities, or all relations."""
@@ -73,12 +75,15 @@ class Model(nn.Module):
     """The idea in a few words."""
     reference: ClassVar[str] = ""
     """The publication."""
-    losses: ClassVar[frozenset[str]] = frozenset({"cross_entropy", "softmax_bce"})
+    losses: ClassVar[frozenset[str]] = frozenset({"cross_entropy", "sampled_softmax", "softmax_bce"})
     """The losses that the model can be trained with."""
     roles: frozenset[Role] = frozenset(Role)
     """The roles that the model can predict."""
     supports_multiple_masks: bool = False
     """Whether more than one element of a fact may be missing (``Group.hidden``)."""
+
+    supports_qualifier_dropout: ClassVar[bool] = True
+    """Whether it can learn from facts with some of their qualifiers left out (``training.qualifier_dropout``)."""
 
     def __init__(self, settings: Settings, info: DatasetInfo) -> None:
         super().__init__()
@@ -100,10 +105,15 @@ class Model(nn.Module):
 
     def score(self, batch: Batch, kind: Kind) -> Tensor:
         """Scores [B, C] of all candidates; every fact of the batch has an element of this ``kind`` masked."""
-        queries, (table, bias) = self.encode(batch), self.candidates(kind)
-        # An output given as ``out`` has no gradient.
-        out = None if torch.is_grad_enabled() else empty_aligned(queries, len(table))
-        return torch.addmm(bias, queries, table.T, out=out)
+        return score_candidates(self.encode(batch), *self.candidates(kind))
+
+    def entity_tables(self) -> dict[str, int]:
+        """The names of the parameters with a row for each entity, and the row of the first entity in each.
+
+        Empty if :meth:`encode` or :meth:`candidates` mixes the rows of different entities, so that it needs them all.
+        """
+        names = (name for name, _ in self.named_parameters() if name.rpartition(".")[2].startswith("entity"))
+        return dict.fromkeys(names, 0)
 
     def fact_scores(self, ids: Tensor) -> Tensor:
         """Scores [n] of whole facts of one arity [n, 2m+3], for losses with negative samples."""
@@ -123,6 +133,10 @@ class Model(nn.Module):
 
     def post_step(self) -> None:
         """Called after each optimizer step, for example to project parameters back to their constraints."""
+
+    def tables(self, vocabulary: Vocabulary) -> "dict[str, pl.DataFrame]":
+        """Tables by name for people to read; a model folder holds each as a Parquet file. They are not loaded again."""
+        return {}
 
     def attention(self, batch: Batch) -> Tensor | None:
         """Attention weights between the elements of facts of one arity [n, L, T, T]; None without attention."""

@@ -14,12 +14,14 @@ class Group:
     """Masked facts of one arity: ``ids`` [n, 2m+3] as in a block, and the masked column ``columns`` [n] of each.
 
     The ids at the masked columns are the answers; a model must not look at them. Nor may it look at those where
-    ``hidden`` [n, 2m+3] is true: elements that are unknown, but not asked for.
+    ``hidden`` [n, 2m+3] is true: elements that are unknown, but not asked for. Where ``partial`` [n] is true, the fact
+    may have further qualifiers that are not given; without it, none has.
     """
 
     ids: Tensor
     columns: Tensor
     hidden: Tensor | None = None
+    partial: Tensor | None = None
 
     @property
     def qualifiers(self) -> int:
@@ -45,8 +47,8 @@ class Group:
 
     def to(self, device: torch.device) -> "Group":
         """The same group on ``device``."""
-        hidden = None if self.hidden is None else self.hidden.to(device)
-        return Group(self.ids.to(device), self.columns.to(device), hidden)
+        hidden, partial = (None if flags is None else flags.to(device) for flags in (self.hidden, self.partial))
+        return Group(self.ids.to(device), self.columns.to(device), hidden, partial)
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ class Frequency(Model):
     family = "baseline"
     description = "answers with what stands most often in that place: the floor every system must beat"
     reference = "Nary"
+    supports_qualifier_dropout = False  # it is not trained in steps
 
     def __init__(self, settings: FrequencySettings, info: DatasetInfo) -> None:
         super().__init__(settings, info)

@@ -17,11 +17,12 @@ from torch import Tensor, nn
 from nary.config import Settings
 from nary.errors import SettingError
 from nary.facts.graph import EdgeType, edge_matrix
-from nary.facts.layout import FIRST_ATTRIBUTE
+from nary.facts.layout import FIRST_ATTRIBUTE, RELATION
 from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch, Group, entities_of, relations_of
 from nary.models.gran_layers import GraphAttentionLayer, Layout, init_weights
 from nary.models.layers import Dropout, embed_ids
+from nary.models.products import Linear
 
 _RELATION, _SUBJECT, _OBJECT, _ATTRIBUTE, _VALUE = range(5)
 
@@ -54,6 +55,8 @@ class GranSettings(Settings):
     """Score with the embeddings of the candidates, not with a separate table."""
     head: Literal["code", "equation"] = "code"
     """The prediction layer of the published code, or that of the paper, without GELU and layer norm."""
+    partial_embedding: bool = False
+    """Add a learned embedding, "there may be more", to the relation of a fact that may have further qualifiers."""
 
 
 class Gran(Model):
@@ -82,6 +85,7 @@ class Gran(Model):
         self.relation_embedding = nn.Parameter(torch.empty(info.num_relations, width))
         self.entity_embedding = nn.Parameter(torch.empty(info.num_entities, width))
         self.role_embedding = _table(self._role_count(), width)
+        self.partial_embedding = _table(int(settings.partial_embedding), width)
         self.input_norm = nn.LayerNorm(width, eps=1e-12)
         self.dropout = Dropout(settings.dropout)
         last = settings.num_layers - 1
@@ -93,7 +97,7 @@ class Gran(Model):
         shape = (heads, edge_type_count(settings), width // settings.num_heads)
         self.edge_key = _table(tables if settings.edge_bias_on in ("both", "key") else 0, *shape)
         self.edge_value = _table(tables if settings.edge_bias_on in ("both", "value") else 0, *shape)
-        self.head_transform = nn.Linear(width, width)
+        self.head_transform = Linear(width, width)
         self.head_norm = nn.LayerNorm(width, eps=1e-12) if settings.head == "code" else None
         self.output_norm = nn.LayerNorm(width, eps=1e-12) if settings.norm == "pre" else None
         self.output_bias = nn.Parameter(torch.zeros(info.num_relations + info.num_entities))
@@ -138,6 +142,11 @@ class Gran(Model):
             return self.output_embedding[rows], self.output_bias[rows]
         return self.entity_embedding if kind == "entity" else self.relation_embedding, self.output_bias[rows]
 
+    def entity_tables(self) -> dict[str, int]:
+        """The embeddings, and the rows of entities in the tables of the prediction layer."""
+        output = {"output_bias": self.num_relations, "output_embedding": self.num_relations}
+        return super().entity_tables() | {name: row for name, row in output.items() if getattr(self, name) is not None}
+
     def _pack(self, batch: Batch) -> tuple[Layout, Tensor]:
         """The layout of the batch and the embeddings of all its vertices [N, d]."""
         masked, edges, start = [], [], 0
@@ -160,6 +169,8 @@ class Gran(Model):
             vertices = torch.where(group.unknown[..., None], self.mask_embedding, known)
             if self.role_embedding is not None:
                 vertices = vertices + nn.functional.embedding(self._roles(group), self.role_embedding)
+            if self.partial_embedding is not None and group.partial is not None:
+                vertices[:, RELATION] += group.partial[:, None] * self.partial_embedding
             yield vertices
 
     def _roles(self, group: Group) -> Tensor:

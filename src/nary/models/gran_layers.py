@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from nary.models.layers import Dropout
+from nary.models.products import Linear, linear
 
 if TYPE_CHECKING:
     from nary.models.gran import GranSettings
@@ -41,11 +42,11 @@ class GraphAttentionLayer(nn.Module):
         self.heads = settings.num_heads
         self.pre_norm = settings.norm == "pre"
         self.last = last
-        self.projection = nn.Linear(width, 3 * width)  # query, key, value
-        self.output = nn.Linear(width, width)
+        self.projection = Linear(width, 3 * width)  # query, key, value
+        self.output = Linear(width, width)
         self.attention_norm = nn.LayerNorm(width, eps=1e-12)
-        self.inner = nn.Linear(width, settings.ffn_dim)
-        self.outer = nn.Linear(settings.ffn_dim, width)
+        self.inner = Linear(width, settings.ffn_dim)
+        self.outer = Linear(settings.ffn_dim, width)
         self.outer_norm = nn.LayerNorm(width, eps=1e-12)
         self.dropout = Dropout(settings.dropout)
 
@@ -86,8 +87,8 @@ class GraphAttentionLayer(nn.Module):
             query, key, value = self.projection(x).chunk(3, dim=1)
             return query * scale, key, value
         weight, bias = self.projection.weight, self.projection.bias
-        query = nn.functional.linear(x[layout.masked], weight[:width], bias[:width])
-        key, value = nn.functional.linear(x, weight[width:], bias[width:]).chunk(2, dim=1)
+        query = linear(x[layout.masked], weight[:width], bias[:width])
+        key, value = linear(x, weight[width:], bias[width:]).chunk(2, dim=1)
         return query * scale, key, value
 
     # There are few edge types: a product with the bias of each type serves all edges of that type, so that no tensor of

@@ -26,6 +26,8 @@ class HyTransformerSettings(Settings):
     hidden_dim: int = Field(200, ge=1)
     ffn_dim: int = Field(512, ge=1)
     dropout: float = Field(0.1, ge=0, lt=1)
+    partial_embedding: bool = False
+    """Add a learned embedding, "there may be more", to the relation of a fact that may have further qualifiers."""
 
 
 class HyTransformer(Gran):
@@ -75,7 +77,7 @@ class HyTransformer(Gran):
         inverse[:, RELATION] = self.info.num_relations
         ids = torch.where(rows, group.ids[:, order] + inverse, group.ids)
         hidden = None if group.hidden is None else torch.where(rows, group.hidden[:, order], group.hidden)
-        return Group(ids, torch.where(asks_subject, OBJECT, group.columns), hidden)
+        return Group(ids, torch.where(asks_subject, OBJECT, group.columns), hidden, group.partial)
 
 
 def _swapped_columns(group: Group) -> Tensor:

@@ -29,6 +29,7 @@ MODELS: "Registry[type[Model]]" = Registry(
         "hinge": "nary.models.pairs.hinge:Hinge",
         "neuinfer": "nary.models.pairs.neuinfer:NeuInfer",
         "rules": "nary.models.rules.model:Rules",
+        "blend": "nary.models.blend.model:Blend",
         "frequency": "nary.models.frequency:Frequency",
     },
 )

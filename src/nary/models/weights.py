@@ -1,23 +1,70 @@
-"""Tensors on disk: written whole or not at all, without times or paths, so that equal tensors give equal files."""
+"""Tensors on disk, without times or paths: equal tensors give equal files.
 
-import os
+Nothing in a file is trusted: its header must name the expected tensors, with their shapes and types, before any is
+read. Code written in C may rely on the shape of a tensor without checking it, as fused optimizers do.
+"""
+
 from collections.abc import Mapping
 from pathlib import Path
 
+import torch
+from safetensors import safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from nary.data.files import atomic_path
+_TYPES = {
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "I64": torch.int64,
+    "I32": torch.int32,
+    "I16": torch.int16,
+    "I8": torch.int8,
+    "U8": torch.uint8,
+    "BOOL": torch.bool,
+}
 
 
 def write_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, str] | None = None) -> None:
-    """Write a safetensors file.
+    """Write a safetensors file in place.
 
     The bytes go through Python's own files: the library's would hide what went wrong with the disk, and only their
     owner could read them.
     """
     content = save({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, metadata)
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())  # the name must not appear before the content is on the disk
+    path.write_bytes(content)
+
+
+def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """The shapes of the tensors, from the header of the file."""
+    with safe_open(path, framework="pt") as file:
+        return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """The metadata in the header of the file."""
+    with safe_open(path, framework="pt") as file:
+        return file.metadata() or {}
+
+
+def read_tensors(path: Path, expected: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of a file, once its header is known to hold those of the names, shapes and types of ``expected``.
+
+    Raises ValueError if it does not, or if a tensor is not finite.
+    """
+    with safe_open(path, framework="pt") as file:
+        headers = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
+        if strange := set(expected) ^ set(headers):
+            raise ValueError(f"{min(strange)} is missing, or not part of this model")
+        for name, tensor in expected.items():
+            shape, dtype = tuple(headers[name].get_shape()), _TYPES.get(headers[name].get_dtype())
+            if shape != tuple(tensor.shape):
+                raise ValueError(f"{name} is of shape {shape}, not {tuple(tensor.shape)}")
+            if dtype != tensor.dtype:
+                raise ValueError(f"{name} is of {dtype}, not {tensor.dtype}")
+        tensors = {name: file.get_tensor(name) for name in expected}
+    for name, tensor in tensors.items():
+        if not tensor.isfinite().all():
+            raise ValueError(f"{name} holds what is no number")
+    return tensors

@@ -25,7 +25,7 @@ def saved(folder: Path, **settings: Any) -> Stare:
     data = small_data()
     model = Stare(StareSettings(**(SMALL | settings)), DatasetInfo.from_dataset(data))
     save_description(folder, data, small_recipe(data, "stare", **model_settings(**settings)))
-    save_weights(folder, model)
+    save_weights(folder / "model.safetensors", model)
     return model.eval()
 
 

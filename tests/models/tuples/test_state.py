@@ -22,7 +22,7 @@ from nary.training.settings import TrainingSettings
 def saved(name: str, data: Dataset, folder: Path) -> TupleModel:
     model = build(name, DatasetInfo.from_dataset(data), **SETTINGS[name])
     save_description(folder, data, small_recipe(data, name, **{f"model__{k}": v for k, v in SETTINGS[name].items()}))
-    save_weights(folder, model)
+    save_weights(folder / "model.safetensors", model)
     return model.eval()
 
 

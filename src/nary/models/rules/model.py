@@ -1,11 +1,14 @@
 """The rules as a model: the facts are counted once, and nothing is trained."""
 
 import numpy as np
+import polars as pl
 import torch
 from torch import Tensor
 
+from nary.facts import Vocabulary
 from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch, Group
+from nary.models.rules.reader import RuleReader
 from nary.models.rules.scoring import Engine
 from nary.models.rules.settings import RulesSettings
 from nary.models.rules.tables import Base, mine
@@ -22,6 +25,7 @@ class Rules(Model):
     family = "rules"
     description = "rules counted from the facts: repeated contexts, links, constants and chains; no training"
     reference = "Nary"
+    supports_qualifier_dropout = False  # it is not trained in steps
 
     def __init__(self, settings: RulesSettings, info: DatasetInfo) -> None:
         super().__init__(settings, info)
@@ -42,6 +46,10 @@ class Rules(Model):
     def score(self, batch: Batch, kind: Kind) -> Tensor:
         """The log-probability of every candidate [B, C]."""
         return torch.cat([self._score(group, kind) for group in batch.groups]).to(batch.groups[0].ids.device)
+
+    def tables(self, vocabulary: Vocabulary) -> dict[str, pl.DataFrame]:
+        """All rules in words, with support, cases and confidence."""
+        return {"rules": RuleReader(self.engine, vocabulary).table}
 
     def _score(self, group: Group, kind: Kind) -> Tensor:
         ids, columns = group.ids.cpu().numpy().astype(np.int64), group.columns.cpu().numpy()

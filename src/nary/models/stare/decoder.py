@@ -15,6 +15,7 @@ from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT, attrib
 from nary.models.base import DatasetInfo
 from nary.models.batch import Group, entities_of, relations_of
 from nary.models.layers import Dropout, embed_ids
+from nary.models.products import Linear
 
 if TYPE_CHECKING:
     from nary.models.stare.model import StareSettings
@@ -80,7 +81,7 @@ class Decoder(nn.Module):
         self.mask = nn.Parameter(std * torch.randn(1, settings.hidden_dim))
         self.positions = nn.Parameter(std * torch.randn(3 + 2 * self.qualifiers, settings.hidden_dim))
         self.layers = nn.ModuleList(DecoderLayer(settings) for _ in range(settings.num_layers))
-        self.output = nn.Linear(settings.hidden_dim, settings.hidden_dim)
+        self.output = Linear(settings.hidden_dim, settings.hidden_dim)
 
     def forward(self, groups: Sequence[Sequences], entities: Tensor, relations: Tensor) -> Tensor:
         """Queries and the vectors of all entities [E, d] and relations [2R, d] -> query vectors [B, d]."""
@@ -120,11 +121,11 @@ class DecoderLayer(nn.Module):
         super().__init__()
         width = settings.hidden_dim
         self.heads = settings.num_heads
-        self.projection = nn.Linear(width, 3 * width)  # query, key, value
-        self.mixing = nn.Linear(width, width)
+        self.projection = Linear(width, 3 * width)  # query, key, value
+        self.mixing = Linear(width, width)
         self.attention_norm = nn.LayerNorm(width)
-        self.inner = nn.Linear(width, settings.ffn_dim)
-        self.outer = nn.Linear(settings.ffn_dim, width)
+        self.inner = Linear(width, settings.ffn_dim)
+        self.outer = Linear(settings.ffn_dim, width)
         self.outer_norm = nn.LayerNorm(width)
         self.dropout = Dropout(settings.dropout)
         nn.init.xavier_uniform_(self.projection.weight)

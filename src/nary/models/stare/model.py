@@ -73,7 +73,7 @@ class Stare(Model):
     description = "messages along the facts, qualifiers included, and a transformer over the question"
     reference = "Galkin et al., Message Passing for Hyper-Relational Knowledge Graphs, EMNLP 2020"
     supports_multiple_masks = True
-    losses = frozenset({"cross_entropy", "softmax_bce", "bce"})
+    losses = frozenset({"cross_entropy", "sampled_softmax", "softmax_bce", "bce"})
     settings: StareSettings
 
     @classmethod
@@ -115,6 +115,10 @@ class Stare(Model):
         vectors = entities if kind == "entity" else relations
         vectors = vectors[: self.info.num_candidates(kind)]
         return vectors, vectors.new_zeros(len(vectors))
+
+    def entity_tables(self) -> dict[str, int]:
+        """None with the graph encoder, whose messages involve all entities."""
+        return {} if self.encoder else super().entity_tables()
 
     def encode_graph(self) -> tuple[Tensor, Tensor]:
         """The vectors of all entities [E, d] and of relations in both directions [2R, d] after the graph encoder.

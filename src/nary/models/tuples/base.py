@@ -24,7 +24,8 @@ class TupleModel(Model):
     """
 
     roles = frozenset({Role.SUBJECT, Role.OBJECT, Role.VALUE})
-    losses = frozenset({"cross_entropy", "softmax_bce", "sampled_cross_entropy", "margin"})
+    losses = frozenset({"cross_entropy", "softmax_bce", "sampled_softmax", "sampled_cross_entropy", "margin"})
+    supports_qualifier_dropout = False  # a relation with fewer attributes is another schema
     entity: Tensor
     """The vectors of the entities [E, ...]."""
 

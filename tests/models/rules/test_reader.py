@@ -3,10 +3,10 @@
 import pytest
 
 from nary.data.dataset import Dataset
-from nary.facts import Fact
+from nary.facts import Fact, Role
 from nary.models.base import DatasetInfo
-from nary.models.rules.explain import RuleReader
 from nary.models.rules.model import Rules
+from nary.models.rules.reader import RuleReader
 from nary.models.rules.settings import RulesSettings
 
 _SIBLINGS = [Fact(f"{a}{i}", "sibling", f"{b}{i}") for i in range(5) for a, b in (("A", "B"), ("B", "A"))]
@@ -65,3 +65,27 @@ def test_the_table_holds_every_rule(reader: RuleReader) -> None:
     counted = reader.list_rules(limit=1 << 20)
     assert len(table) == len(counted)
     assert table["answer"].null_count() < len(table)
+
+
+def test_a_known_fact_does_not_explain_itself(reader: RuleReader, data: Dataset) -> None:
+    row = ids(data, "A0", "lives in", "city 0")
+    reasons = reader.explain(row, 2, row[2])  # type: ignore[arg-type]
+    assert reasons
+    assert all(Fact("A0", "lives in", "city 0") not in reason.facts for reason in reasons)
+
+
+def test_rules_have_examples_from_other_facts(reader: RuleReader) -> None:
+    for kind in ("link", "chain"):
+        (row,) = reader.list_rules("lives in" if kind == "chain" else "sibling", kind, Role.OBJECT, 1)["row"]  # type: ignore[arg-type]
+        example = reader.example(kind, row)  # type: ignore[arg-type]
+        assert example is not None
+        assert example.fact not in example.because
+        i = example.fact.subject[1:]
+        if kind == "link":
+            assert example.because == (Fact(example.fact.object, "sibling", example.fact.subject),)
+        else:
+            assert example.because == (Fact(f"A{i}", "works at", f"firm {i}"), Fact(f"firm {i}", "in", f"city {i}"))
+
+
+def test_rules_for_a_role(reader: RuleReader) -> None:
+    assert set(reader.list_rules(role=Role.SUBJECT)["target"].str.split(" ").list.first()) == {"subject"}

@@ -1,0 +1,1 @@
+"""A blend: a model of models."""
