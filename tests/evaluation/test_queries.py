@@ -1,5 +1,7 @@
 """Encoded queries: by hand."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from evaluation.toys import vocabulary_of
@@ -27,6 +29,7 @@ def test_without_an_element_or_a_qualifier() -> None:
     assert query.hide(1).hidden == {1}
     assert query.hide(1).drop_qualifier(3) == EncodedQuery((0, 1, 2, 2, 3), 4, frozenset({1}))
     assert query.hide(5).drop_qualifier(3) == EncodedQuery((0, 1, 2, 2, 3), 4)
+    assert replace(query, partial=True).hide(5).drop_qualifier(3) == EncodedQuery((0, 1, 2, 2, 3), 4, partial=True)
     assert query.fill(1) == (0, 1, 2, 1, 2, 0, 1)
 
 
@@ -45,6 +48,10 @@ def test_a_batch_has_a_group_for_each_arity() -> None:
     assert [group.ids.tolist() for group in batch.groups] == [[[0, 1, 2]], [list(long.ids)] * 2]
     assert [group.columns.tolist() for group in batch.groups] == [[1], [2, 2]]
     assert batch.groups[0].hidden is None
+    assert batch.groups[0].partial is None
+    (group,) = make_batch([short, replace(short, partial=True)]).to(torch.device("cpu")).groups
+    assert group.partial is not None
+    assert group.partial.tolist() == [False, True]
     assert torch.equal(batch.groups[1].hidden, torch.tensor([[False] * 7, [True] + [False] * 6]))
 
 

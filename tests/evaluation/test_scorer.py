@@ -1,5 +1,7 @@
 """The scorer: chunks change nothing, each distinct query is scored once, results are on the CPU."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -54,6 +56,10 @@ def test_queries_that_differ_only_in_their_answer_are_scored_once() -> None:
     distinct = {(query.fill(-1), query.column) for query in QUERIES}
     assert sum(map(sum, model.asked.values())) == len(distinct) < len(QUERIES)
     assert list(QueryScorer(model).score([])) == []
+    partial = [replace(query, partial=True) for query in QUERIES]  # which are queries of their own
+    model = Recording()
+    rows_of(QueryScorer(model), QUERIES + partial)
+    assert sum(map(sum, model.asked.values())) == 2 * len(distinct)
 
 
 def test_chunks_fill_the_memory_that_is_given() -> None:

@@ -5,17 +5,16 @@ another if both have the same space and the same context.
 """
 
 from collections.abc import Hashable, Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from nary.evaluation.contained_answers import Answers, ContainedAnswers
 from nary.evaluation.protocol import FilterRule
 from nary.facts import FactTable
 from nary.facts.layout import FIRST_ATTRIBUTE, num_qualifiers, partner_column, position_at
-from nary.facts.table import Ids, Rows
-
-Answers = tuple[Rows, Rows]
-"""Answers to n queries: those to query i are ``answers[starts[i] : starts[i + 1]]``, distinct and ascending."""
+from nary.facts.table import Ids, packed_rows
 
 
 class KnownAnswers:
@@ -26,15 +25,22 @@ class KnownAnswers:
         self._rule = _RULES[rule]
         self._indexes: dict[Hashable, _Index] = {}  # built on first use
 
-    def of(self, ids: npt.NDArray[np.integer], column: int) -> Answers:
+    def of(self, ids: npt.NDArray[np.integer], column: int, *, contained: bool = False) -> Answers:
         """``starts`` [n+1] and ``answers`` to the queries that mask ``column`` of the rows ``ids`` [n, 2m+3].
 
-        The ids in that column are ignored. The right answer is among the known ones if the facts hold it.
+        The ids in that column are ignored. The right answer is among the known ones if the facts hold it. With
+        ``contained``, all facts count that contain the query, under every rule but ``none``.
         """
         if self._rule is None:
             return np.zeros(len(ids) + 1, np.int64), np.empty(0, np.int64)
+        if contained:
+            return self._contained.of(ids, column)
         rows = ids.astype(np.int32, copy=False)
         return self._index(self._rule, rows[:0], column).find(self._rule.contexts(rows, column))
+
+    @cached_property
+    def _contained(self) -> ContainedAnswers:
+        return ContainedAnswers(self._facts)
 
     def _index(self, rule: "_Slots", empty: Ids, column: int) -> "_Index":
         """The index for queries like those of ``empty`` [0, 2m+3] with a gap at ``column``."""
@@ -103,7 +109,7 @@ class _Index:
     """Answers by context."""
 
     def __init__(self, contexts: Ids, answers: Ids) -> None:
-        self._keys, first, numbers = np.unique(_packed(contexts), return_index=True, return_inverse=True)
+        self._keys, first, numbers = np.unique(packed_rows(contexts), return_index=True, return_inverse=True)
         self._contexts = contexts[first]  # [k, w], in the order of the keys
         span = int(answers.max(initial=0)) + 1
         pairs = np.unique(numbers.ravel() * span + answers)  # sorted by context, then answer
@@ -114,14 +120,9 @@ class _Index:
         """The answers for each of ``contexts`` [n, w]."""
         if not len(self._keys):
             return np.zeros(len(contexts) + 1, np.int64), self._answers
-        places = np.searchsorted(self._keys, _packed(contexts)).clip(max=len(self._keys) - 1)
+        places = np.searchsorted(self._keys, packed_rows(contexts)).clip(max=len(self._keys) - 1)
         is_match = (self._contexts[places] == contexts).all(axis=1)
         counts = np.where(is_match, self._starts[places + 1] - self._starts[places], 0)
         starts = np.concatenate([[0], np.cumsum(counts)])
         shift = np.repeat(self._starts[places] - starts[:-1], counts)
         return starts, self._answers[np.arange(starts[-1]) + shift]
-
-
-def _packed(rows: Ids) -> npt.NDArray[np.void]:
-    """Each row [n, w] as one item [n] that can be sorted and searched for."""
-    return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).reshape(len(rows))

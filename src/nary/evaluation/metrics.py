@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nary.evaluation.protocol import Ties
-from nary.evaluation.ranks import ROLES, Ranks
+from nary.evaluation.ranks import ALL_GIVEN, ROLES, Ranks
 from nary.facts import Role
 from nary.registry import Registry
 
@@ -24,7 +24,7 @@ GROUPS: dict[str, tuple[Role, ...]] = {
     "attribute": (Role.ATTRIBUTE,),
 }
 """Queries by masked role; ``primary`` is the relation of the primary triple, ``relation`` includes attributes."""
-
+_CURVE_GROUPS = {"subject": (Role.SUBJECT,), "object": (Role.OBJECT,), **GROUPS}
 
 Metric = Callable[[RankArray], float]
 """A metric: a function of the ranks [q] of some queries."""
@@ -75,33 +75,46 @@ _LARGEST_GAP = 0.01
 def measure(ranks: Ranks, *, by_arity: bool = False, relations: Sequence[str] | None = None) -> Metrics:
     """All metrics for all groups that have queries.
 
-    ``by_arity`` adds a group for each arity; ``relations``, the names of all relations, a group for each relation.
+    ``by_arity`` adds a group for each arity; ``relations``, the names of all relations, a group for each relation. The
+    points of a curve are groups too: ``object[given=0]``.
     """
     metrics: dict[str, Metric] = {name: METRICS.get(name) for name in METRICS}
     values, bounds = ranks.rank(), {ties: ranks.rank(ties) for ties in TIE_BOUNDS}
-    parts = list(_parts(ranks, by_arity, relations))
     results = {}
-    for group, roles in GROUPS.items():
-        in_group = np.isin(ranks.role, [ROLES.index(role) for role in roles])
-        for part, in_part in parts:
-            if (chosen := in_group & in_part).any():
-                figures = {name: metric(values[chosen]) for name, metric in metrics.items()}
-                figures |= {ties: mean_reciprocal_rank(bound[chosen]) for ties, bound in bounds.items()}
-                results[group + part] = figures
+    parts, points = list(_parts(ranks, by_arity, relations)), list(_points(ranks))
+    for group, roles, part, in_part in [
+        *((group, roles, *part) for group, roles in GROUPS.items() for part in parts),
+        *((group, roles, *point) for group, roles in _CURVE_GROUPS.items() for point in points),
+    ]:
+        chosen = in_part & np.isin(ranks.role, [ROLES.index(role) for role in roles])
+        if chosen.any():
+            figures = {name: metric(values[chosen]) for name, metric in metrics.items()}
+            figures |= {ties: mean_reciprocal_rank(bound[chosen]) for ties, bound in bounds.items()}
+            results[group + part] = figures
     return results
 
 
 def _parts(ranks: Ranks, by_arity: bool, relations: Sequence[str] | None) -> Iterator[tuple[str, _Mask]]:
     """The parts of each group: the suffix of its name and which queries belong to it [q]."""
-    yield "", np.ones(len(ranks), bool)
-    yield "[arity=2]", ranks.arity == 2
-    yield "[arity>2]", ranks.arity > 2
+    whole = ranks.given == (ALL_GIVEN if ranks.is_curve else ranks.given)
+    yield "", whole
+    yield "[arity=2]", whole & (ranks.arity == 2)
+    yield "[arity>2]", whole & (ranks.arity > 2)
     if by_arity:
         for arity in np.unique(ranks.arity[ranks.arity > 2]).tolist():
-            yield f"[arity={arity}]", ranks.arity == arity
+            yield f"[arity={arity}]", whole & (ranks.arity == arity)
     if relations is not None:
         for relation in np.unique(ranks.relation).tolist():
-            yield f"[relation={relations[relation]}]", ranks.relation == relation
+            yield f"[relation={relations[relation]}]", whole & (ranks.relation == relation)
+
+
+def _points(ranks: Ranks) -> Iterator[tuple[str, _Mask]]:
+    """The points of a curve, like :func:`_parts`: queries with qualifiers to leave out, the same at each point."""
+    if ranks.is_curve:
+        levels = np.unique(ranks.given).tolist()
+        for level in sorted(levels, key=lambda level: (level == ALL_GIVEN, level)):
+            name = "all" if level == ALL_GIVEN else level
+            yield f"[given={name}]", (ranks.given == level) & (ranks.num_others > 0)
 
 
 def warnings(metrics: Metrics) -> list[str]:

@@ -1,8 +1,8 @@
 """The evaluation protocol: every setting that changes metrics. It is part of every report."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from nary.config import Settings
 
@@ -33,20 +33,39 @@ class Protocol(Settings):
     of some split. Values are always ranked against all entities, relations and attributes against all relations."""
     positions: list[_Role] = Field(default=[])
     """The roles to ask for; none named: all that the model can predict."""
+    given: Literal["all", "none", "curve"] | Annotated[int, Field(ge=0)] = "all"
+    """How many qualifiers a query gives besides that of the masked element: all, none, or at most a number; which ones
+    is a fixed choice for each fact. With fewer than all, every fact that contains the completed query counts as known,
+    unless ``filter`` is ``none``. ``curve``: all, and then 0, 1 and 2 for the queries that have any to leave out."""
     memory: int = Field(default=1 << 27, ge=1)
     """The largest number of bytes of scores held at a time. It changes no figure."""
+
+    @field_validator("given", mode="before")
+    @classmethod
+    def _name_zero(cls, given: object) -> object:
+        return "none" if given == 0 and given is not False else given
 
     @property
     def asks_entities(self) -> bool:
         """Whether the protocol ranks entities."""
         return not self.positions or not {"subject", "object", "value"}.isdisjoint(self.positions)
 
+    def without_curve(self) -> "Protocol":
+        """The same protocol with everything given instead of a curve, for validation."""
+        return self.model_copy(update={"given": "all"}) if self.given == "curve" else self
+
     def describe(self) -> str:
         """One line of text, to print below a table."""
-        splits = f" ({', '.join(self.filter_splits)})" if self.filter != "none" else ""
-        parts = [f"filter {self.filter}{splits}", f"ties {self.ties}", f"candidates {self.candidates}"]
-        return f"Protocol: {'; '.join(parts)}; positions {', '.join(self.positions) or 'all'}."
+        rule = self.filter if self.filter == "none" or self.given in ("all", "curve") else "containment"
+        splits = f" ({', '.join(self.filter_splits)})" if rule != "none" else ""
+        parts = [f"filter {rule}{splits}", f"ties {self.ties}", f"candidates {self.candidates}"]
+        parts.append(f"positions {', '.join(self.positions) or 'all'}")
+        if self.given == "curve":
+            parts.append("also with fewer qualifiers given, filter containment")
+        elif self.given != "all":
+            parts.append(f"given {self.given}")
+        return f"Protocol: {'; '.join(parts)}."
 
     def as_dict(self) -> dict[str, Any]:
-        """The settings that change metrics, for JSON."""
-        return self.model_dump(exclude={"memory"})
+        """The settings that change metrics, for JSON; without ``given`` if all is given, as in the published rules."""
+        return self.model_dump(exclude={"memory", *(["given"] if self.given == "all" else [])})

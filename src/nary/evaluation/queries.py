@@ -1,8 +1,9 @@
 """Encoded queries: id rows in which one element is masked, one at a time or a block of facts at once."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +23,15 @@ Candidates = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class EncodedQuery:
-    """The ids of a fact [2m+3], its masked column, and further columns that are hidden: neither known nor asked for."""
+    """The ids of a fact [2m+3], its masked column, and further columns that are hidden: neither known nor asked for.
+
+    A ``partial`` query is about a fact that may have further qualifiers.
+    """
 
     ids: tuple[int, ...]
     column: int
     hidden: frozenset[int] = frozenset()
+    partial: bool = False
 
     @property
     def num_qualifiers(self) -> int:
@@ -54,14 +59,15 @@ class EncodedQuery:
 
     def hide(self, column: int) -> "EncodedQuery":
         """The same query with one more hidden column."""
-        return EncodedQuery(self.ids, self.column, self.hidden | {column})
+        return replace(self, hidden=self.hidden | {column})
 
     def drop_qualifier(self, attribute: int) -> "EncodedQuery":
         """The same query without the qualifier whose attribute is in that column; the masked column must stay."""
         dropped = (attribute, layout.partner_column(attribute, self.num_qualifiers))
         kept = [column for column in range(len(self.ids)) if column not in dropped]
         hidden = frozenset(kept.index(column) for column in self.hidden if column in kept)
-        return EncodedQuery(tuple(self.ids[column] for column in kept), kept.index(self.column), hidden)
+        ids = tuple(self.ids[column] for column in kept)
+        return EncodedQuery(ids, kept.index(self.column), hidden, self.partial)
 
 
 def encode_query(statement: Fact | Query, position: Position, vocabulary: Vocabulary) -> EncodedQuery:
@@ -92,16 +98,29 @@ def make_batch(queries: Sequence[EncodedQuery]) -> Batch:
             hidden = torch.zeros(ids.shape, dtype=torch.bool)
             for row, query in enumerate(members):
                 hidden[row, list(query.hidden)] = True
-        groups.append(Group(ids, torch.tensor([query.column for query in members]), hidden))
+        columns, partial = (torch.tensor([getattr(query, name) for query in members]) for name in ("column", "partial"))
+        groups.append(Group(ids, columns, hidden, partial if partial.any() else None))
     return Batch(groups)
+
+
+class Shortened(NamedTuple):
+    """At most how many further qualifiers queries give, and the arity and masked column of the whole facts."""
+
+    given: int
+    arity: int
+    column: int
 
 
 @dataclass(frozen=True, eq=False)
 class MaskedBlock:
-    """A query for every fact of a block: all with the same column masked."""
+    """A query for every fact of a block: all with the same column masked.
+
+    If the facts are not whole but ``shortened``, they may have further qualifiers.
+    """
 
     block: Block
     column: int
+    shortened: Shortened | None = None
 
     def __len__(self) -> int:
         return len(self.block)

@@ -14,20 +14,27 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from nary.data.files import atomic_path, open_to_write
-from nary.evaluation.known_answers import Answers, KnownAnswers
+from nary.data.files import open_to_write
+from nary.evaluation.contained_answers import Answers
+from nary.evaluation.given import give
+from nary.evaluation.known_answers import KnownAnswers
 from nary.evaluation.protocol import Protocol, Ties
 from nary.evaluation.queries import Candidates, MaskedBlock, evaluated_roles, mask_table
 from nary.evaluation.scorer import QueryScorer, QueryScores
 from nary.facts import FactTable, Role, Vocabulary
-from nary.facts.layout import RELATION, position_at
+from nary.facts.layout import FIRST_ATTRIBUTE, RELATION, position_at
 from nary.facts.table import Rows
+from nary.files.writing import atomic_path
 from nary.models.base import Model
 from nary.progress import Progress, no_progress
 
 ROLES = tuple(Role)
 """Roles by their number in :attr:`Ranks.role`."""
 
+ALL_GIVEN = -1
+"""In :attr:`Ranks.given`: the query gave all qualifiers of the fact."""
+
+_NUM_COLUMNS = 10  # of Ranks
 _Scores = npt.NDArray[np.floating]
 
 
@@ -58,9 +65,21 @@ class Ranks:
     """The rank of the answer if it comes last among them."""
     filtered: Rows
     """The number of other known answers that were filtered out."""
+    given: Rows
+    """How many qualifiers the query gave at most, besides that of the masked element; :data:`ALL_GIVEN` for all."""
 
     def __len__(self) -> int:
         return len(self.row)
+
+    @property
+    def is_curve(self) -> bool:
+        """Whether the same queries were asked with different numbers of qualifiers given."""
+        return len(np.unique(self.given)) > 1
+
+    @property
+    def num_others(self) -> Rows:
+        """The number of qualifiers of the fact besides that of the masked element [q]."""
+        return self.arity - 2 - (self.column >= FIRST_ATTRIBUTE)
 
     def rank(self, ties: Ties | None = None) -> npt.NDArray[np.float64]:
         """The ranks [q] under a rule for ties, by default that of the protocol."""
@@ -74,13 +93,14 @@ class Ranks:
                 file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
 
     def _lines(self, table: FactTable, vocabulary: Vocabulary) -> Iterator[dict[str, Any]]:
-        columns = (self.arity, self.column, self.answer, self.rank(), self.optimistic, self.pessimistic, self.filtered)
+        figures = (self.rank(), self.optimistic, self.pessimistic, self.filtered, self.given)
+        columns = (self.arity, self.column, self.answer, *figures)
         queries = zip(*(column.tolist() for column in columns), strict=True)
         counts = np.bincount(self.row, minlength=len(table)).tolist()
         for fact, num_queries in zip(table.facts(vocabulary), counts, strict=True):
             text = str(fact)
             for _ in range(num_queries):
-                arity, column, answer, rank, optimistic, pessimistic, filtered = next(queries)
+                arity, column, answer, rank, optimistic, pessimistic, filtered, given = next(queries)
                 position = position_at(column, arity - 2)
                 names = vocabulary.entities if position.role.is_entity else vocabulary.relations
                 yield {
@@ -91,6 +111,7 @@ class Ranks:
                     "optimistic": optimistic,
                     "pessimistic": pessimistic,
                     "filtered": filtered,
+                    **({} if given == ALL_GIVEN else {"given": given}),
                 }
 
 
@@ -107,14 +128,15 @@ def rank(
     ``candidates`` [E] says which entities subjects and objects are ranked against, by default all.
     """
     blocks, left_out = mask_table(table, evaluated_roles(model, protocol), candidates)
+    blocks = give(blocks, protocol.given)
     scorer = QueryScorer(model, protocol.memory)
     with _evaluating(model):
         parts = [
             _columns(masked, part.places, counts)
             for masked, part, counts in count_blocks(scorer, blocks, known, progress, candidates)
         ]
-    columns = np.concatenate([np.empty((9, 0), np.int64), *parts], axis=1)
-    order = np.lexsort((columns[3], columns[0]))  # by row, then column
+    columns = np.concatenate([np.empty((_NUM_COLUMNS, 0), np.int64), *parts], axis=1)
+    order = np.lexsort((columns[-1], columns[3], columns[0]))  # by row, then column
     return Ranks(protocol.ties, left_out, *columns[:, order])
 
 
@@ -141,18 +163,20 @@ class Counts(NamedTuple):
 
 
 def _columns(masked: MaskedBlock, places: Rows, counts: Counts) -> npt.NDArray[np.int64]:
-    """The columns of :class:`Ranks` [9, q] for the queries at ``places``."""
+    """The columns of :class:`Ranks` [10, q] for the queries at ``places``."""
     ids = masked.ids[places]
+    given, arity, column = masked.shortened or (ALL_GIVEN, masked.block.arity, masked.column)
     columns = (
         masked.block.rows[places],
-        masked.block.arity,
+        arity,
         ids[:, RELATION],
-        masked.column,
+        column,
         ROLES.index(masked.role),
         ids[:, masked.column],
         1 + counts.higher,
         1 + counts.higher + counts.ties,
         counts.filtered,
+        given,
     )
     return np.stack(np.broadcast_arrays(*columns)).astype(np.int64)
 
@@ -169,7 +193,7 @@ def count_blocks(
     for masked in blocks:
         answers, allowed = masked.answers, masked.restrict(candidates)
         for part in scorer.score_block(masked):
-            others = known.of(masked.ids[part.distinct], masked.column)
+            others = known.of(masked.ids[part.distinct], masked.column, contained=masked.shortened is not None)
             yield masked, part, count(part.scores.numpy(), part.rows, answers[part.places], others, allowed)
             done += len(part.places)
             progress(done, total)

@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from re import fullmatch
 from typing import Any
 
 from nary.evaluation.metrics import METRICS, TIE_BOUNDS, Metrics
@@ -11,6 +12,7 @@ from nary.evaluation.protocol import Protocol
 from nary.tables import Table, left, right
 
 _TITLES = {"mrr": "MRR", "mr": "MR", "count": "Queries", "optimistic": "MRR opt.", "pessimistic": "MRR pess."}
+_CURVE_TITLE = "MRR by number of qualifiers given, of queries with any to leave out"
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,19 @@ class Report:
             "notes": list(self.notes),
         }
 
+    @property
+    def curve(self) -> dict[str, dict[str, float]]:
+        """The MRR of each group by how many qualifiers were given (``0``, ``1``, ..., ``all``), if it was measured."""
+        points: dict[str, dict[str, float]] = {}
+        for name, figures in self.metrics.items():
+            if matched := fullmatch(r"(.*)\[given=(\w+)\]", name):
+                points.setdefault(matched[1], {})[matched[2]] = figures["mrr"]
+        return points
+
     def table(self) -> str:
         """A table in plain text."""
-        return "\n".join([f"{self.dataset}, {self.split}", self._table().text(), *self._below()])
+        curve = [f"\n{_CURVE_TITLE}", self._curve_table().text()] if self.curve else []
+        return "\n".join([f"{self.dataset}, {self.split}", self._table().text(), *curve, *self._below()])
 
     def csv(self) -> str:
         """Comma-separated values, unrounded; the lines below the table start with ``#``."""
@@ -58,11 +70,19 @@ class Report:
 
     def latex(self) -> str:
         """A ``tabular`` that needs no package, and the protocol below it."""
-        return self._table().latex(" ".join([f"{self.dataset}, {self.split}.", *self._below()]))
+        curve = f"{self._curve_table().latex(_CURVE_TITLE + '.')}\n" if self.curve else ""
+        return curve + self._table().latex(" ".join([f"{self.dataset}, {self.split}.", *self._below()]))
 
     def _table(self) -> Table:
-        rows = [[group, *self._cells(figures)] for group, figures in self.metrics.items()]
+        rows = [[group, *self._cells(figures)] for group, figures in self.metrics.items() if "[given=" not in group]
         return Table([*left(""), *right(*self._titles())], rows)
+
+    def _curve_table(self) -> Table:
+        curve = self.curve
+        levels = list(dict.fromkeys(level for points in curve.values() for level in points))
+        counts = {group: f"{self.metrics[f'{group}[given={levels[-1]}]']['count']:,}" for group in curve}
+        rows = [[group, *(f"{curve[group][level]:.3f}" for level in levels), counts[group]] for group in curve]
+        return Table([*left("given"), *right(*levels, "Queries")], rows)
 
     def _below(self) -> list[str]:
         return [self.protocol.describe(), *self.notes]

@@ -1,6 +1,7 @@
 """Scoring queries with a model: each distinct query once, in chunks under a memory budget."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
@@ -90,7 +91,8 @@ class QueryScorer:
         for chunk in self._chunks(masked.kind, len(firsts) - 1):
             ids = masked.ids[order[firsts[chunk]]].astype(np.int64)
             with torch.inference_mode():
-                group = Group(torch.from_numpy(ids), torch.full((len(ids),), masked.column))
+                partial = None if masked.shortened is None else torch.ones(len(ids), dtype=torch.bool)
+                group = Group(torch.from_numpy(ids), torch.full((len(ids),), masked.column), partial=partial)
                 scores = self._score(Batch([group]), masked.kind)
             part = slice(firsts[chunk.start], firsts[chunk.stop])
             yield QueryScores(masked.kind, scores, order[part], numbers[part] - chunk.start)
@@ -128,4 +130,4 @@ class QueryScorer:
 
 def _without_answer(query: EncodedQuery) -> EncodedQuery:
     """Equal for queries that differ only in their answer."""
-    return EncodedQuery(query.fill(0), query.column, query.hidden)
+    return replace(query, ids=query.fill(0))

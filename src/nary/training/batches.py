@@ -18,6 +18,7 @@ from torch import Tensor
 from nary.facts import FactTable, Role
 from nary.facts.table import number_rows
 from nary.models.batch import Batch, Group
+from nary.training.qualifier_dropout import QualifierDropout
 from nary.training.settings import TrainingSettings
 
 Array = npt.NDArray[np.int64]
@@ -202,6 +203,8 @@ class TrainingBatches:
         )  # a batch may need the end of one epoch and the start of the next
         # An epoch of merged queries counts as much as it has queries.
         self._weight = np.float32(len(self.queries) / max(1, len(self.instances)))
+        share = settings.qualifier_dropout
+        self._dropout = QualifierDropout(table, share, settings.seed) if share else None
 
     def __len__(self) -> int:
         """The number of queries in an epoch; without merging, of instances."""
@@ -214,12 +217,13 @@ class TrainingBatches:
     def batch_at(self, step: int) -> TrainingBatch:
         """The batch of a step, counted from 0; its groups are ordered by arity."""
         queries = self._queries_at(step)
-        blocks = self.instances.block[self.queries.first(queries)]
-        queries = queries[np.argsort(blocks, kind="stable")]
-        members, rows = self.queries.expand(queries)
+        first = self.queries.first(queries)
+        places = (part[first] for part in (self.instances.block, self.instances.row, self.instances.column))
+        order, batch = self._masked_facts(*places) if self._dropout is None else self._dropout(step, *places)
+        members, rows = self.queries.expand(queries[order])
         weights = np.full(rows.size, self._weight)
         targets = (torch.from_numpy(part) for part in (rows, self.instances.answer[members], weights))
-        return TrainingBatch(self._masked_facts(self.queries.first(queries)), *targets)
+        return TrainingBatch(batch, *targets)
 
     def _queries_at(self, step: int) -> Array:
         """The queries of a batch, which may run across the border of epochs."""
@@ -231,13 +235,11 @@ class TrainingBatches:
             start += parts[-1].size
         return np.concatenate(parts)
 
-    def _masked_facts(self, chosen: Array) -> Batch:
-        """The facts of instances that are sorted by block."""
+    def _masked_facts(self, block: Array, row: Array, column: Array) -> tuple[Array, Batch]:
+        """The facts of instances [B], group by group, and the order of the instances in them."""
+        order = np.argsort(block, kind="stable")
         groups = []
-        blocks = self.instances.block[chosen]
-        for number, block in enumerate(self.table.blocks):
-            in_block = chosen[blocks == number]
-            if in_block.size:
-                ids = block.ids[self.instances.row[in_block]].astype(np.int64)
-                groups.append(Group(torch.from_numpy(ids), torch.from_numpy(self.instances.column[in_block])))
-        return Batch(groups)
+        for rows in np.split(order, np.flatnonzero(np.diff(block[order])) + 1):
+            ids = self.table.blocks[block[rows[0]]].ids[row[rows]].astype(np.int64)
+            groups.append(Group(torch.from_numpy(ids), torch.from_numpy(column[rows])))
+        return order, Batch(groups)

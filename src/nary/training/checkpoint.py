@@ -5,20 +5,33 @@ written under a temporary name and renamed; the previous one stays until the new
 and the random numbers of a step follow from seed and step, so they are not stored.
 """
 
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
-from safetensors import SafetensorError, safe_open
+from pydantic import TypeAdapter
+from safetensors import SafetensorError
 from torch import Tensor, nn
 
-from nary.errors import NaryError
-from nary.models.weights import write_tensors
+from nary.errors import NaryError, NaryWarning
+from nary.files.manifest import (
+    FolderUpdate,
+    IntegrityError,
+    check_file,
+    read_manifest,
+    updating,
+    write_manifest,
+)
+from nary.files.writing import reporting
+from nary.models.weights import read_metadata, read_shapes, read_tensors, write_tensors
 from nary.training.optimizer import Optimizer
 
 _SUFFIX = ".safetensors"
+_BEST = f"best{_SUFFIX}"
 
 
 class CheckpointError(NaryError):
@@ -41,66 +54,91 @@ class TrainState:
     """Whether Ctrl-C ended the training before its last step."""
 
 
-class Checkpoints:
-    """The checkpoints of a training in a folder."""
+_STATE = TypeAdapter(TrainState)
 
-    def __init__(self, folder: Path) -> None:
+
+class Checkpoints:
+    """The checkpoints of a training in a folder.
+
+    ``verify`` compares those that are loaded with their checksums; ``check`` is called before anything is written, and
+    may raise an error.
+    """
+
+    def __init__(self, folder: Path, verify: bool = True, check: Callable[[], None] = lambda: None) -> None:
         self.folder = folder
+        self._verify = verify
+        self._check_place = check
 
     def save(self, model: nn.Module, optimizer: Optimizer, state: TrainState) -> None:
-        """Write a checkpoint, then remove all but the newest two."""
+        """Write a checkpoint, then remove all but it and the one before."""
         tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
         for number, (inner, parameter) in enumerate(optimizer.state_items):
             for name, value in inner.state.get(parameter, {}).items():
                 if value is not None:  # optional state that this optimizer does not use
                     tensors[f"optimizer.{number}.{name}"] = value
-        path = self.folder / f"step-{state.step:09d}{_SUFFIX}"
-        write_tensors(tensors, path, _metadata(vars(state)))
-        for old in self._paths()[:-2]:
-            with suppress(OSError):
-                old.unlink()
+        name = f"{_stem(state)}{_SUFFIX}"
+        with self._updating() as update:
+            write_tensors(tensors, update.path(name), _metadata(vars(state)))
+            before = [path.name for path in self._paths() if path.name < name]
+            for path in self._paths():
+                if path.name not in (name, *before[-1:]):
+                    update.remove(path.name)
 
     def save_best(self, model: nn.Module, state: TrainState) -> None:
         """Store the weights as the best so far."""
-        path = self.folder / f"best{_SUFFIX}"
-        write_tensors(model.state_dict(), path, _metadata({"step": state.step}))
+        with self._updating() as update:
+            write_tensors(model.state_dict(), update.path(_BEST), _metadata({"step": state.step}))
 
     def restore(self, model: nn.Module, optimizer: Optimizer) -> TrainState:
-        """Load the newest readable checkpoint into ``model`` and ``optimizer``; a new state if there is none."""
-        self._clear()
+        """Load the newest usable checkpoint into ``model`` and ``optimizer``; a new state if there is none.
+
+        A damaged one gives way to the one before, with a warning.
+        """
         damage: CheckpointError | None = None
-        for path in reversed(self._paths()):
+        for path in sorted({*self._paths(), *self._listed()}, reverse=True):
             try:
-                tensors, state = _read(path)
+                self._check(path)
+                state = _read_state(path)
+                tensors = _read(path, _expected(path, model, optimizer))
             except CheckpointError as error:
-                damage = error
+                damage = damage or error
                 continue
-            _load(model, _with_prefix("model.", tensors), path)
+            if damage is not None:
+                warnings.warn(f"{damage.file}: {damage.message}; going on from {path.name}", NaryWarning, stacklevel=2)
+            model.load_state_dict(_with_prefix("model.", tensors))
             for number, (inner, parameter) in enumerate(optimizer.state_items):
                 if moments := _with_prefix(f"optimizer.{number}.", tensors):
                     inner.state[parameter] = {k: v.to(parameter.device) for k, v in moments.items()}
-            return TrainState(**state)
+            return state
         if damage is not None:
             raise damage
         return TrainState()
 
     def restore_best(self, model: nn.Module) -> None:
         """Load the best weights into ``model``."""
-        path = self.folder / f"best{_SUFFIX}"
-        _load(model, _read(path)[0], path)
+        path = self.folder / _BEST
+        self._check(path)
+        model.load_state_dict(_read(path, model.state_dict()))
 
-    def newest_step(self) -> int:
-        """The step of the newest readable checkpoint, 0 if there is none."""
-        for path in reversed(self._paths()):
-            with suppress(CheckpointError):
-                return int(_read(path)[1]["step"])
-        return 0
+    def _updating(self) -> AbstractContextManager[FolderUpdate]:
+        self._check_place()
+        if not self.folder.is_dir():
+            with reporting(self.folder):
+                self.folder.mkdir()
+            write_manifest(self.folder)
+        return updating(self.folder)
 
-    def _clear(self) -> None:
-        """Remove half-written files that a kill has left behind."""
-        for path in self.folder.glob(".tmp-*"):
-            with suppress(OSError):
-                path.unlink()
+    def _check(self, path: Path) -> None:
+        """Refuse a checkpoint that is not as it was written."""
+        if self._verify and (entries := read_manifest(self.folder)) is not None:
+            with _reading(path):
+                check_file(path, entries.get(path.name))
+
+    def _listed(self) -> list[Path]:
+        """The checkpoints that should be there."""
+        entries = (read_manifest(self.folder) or {}) if self._verify else {}
+        pending = {name for name, entry in entries.items() if entry.before == ""}
+        return [self.folder / name for name in entries if name.startswith("step-") and name not in pending]
 
     def _paths(self) -> list[Path]:
         return sorted(self.folder.glob(f"step-*{_SUFFIX}"))
@@ -127,9 +165,9 @@ class MemoryCheckpoints(Checkpoints):
         """Load the best weights into ``model``."""
         model.load_state_dict(self._best)
 
-    def newest_step(self) -> int:
-        """Always 0."""
-        return 0
+
+def _stem(state: TrainState) -> str:
+    return f"step-{state.step:09d}"
 
 
 def _metadata(state: dict[str, Any]) -> dict[str, str]:
@@ -140,21 +178,38 @@ def _with_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
-def _load(model: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
     try:
-        model.load_state_dict(weights)
-    except RuntimeError as error:
+        yield
+    except (OSError, SafetensorError, KeyError, ValueError, IntegrityError) as error:
+        reason = error.message if isinstance(error, IntegrityError) else error
         raise CheckpointError(
-            f"not a checkpoint of this run: {str(error).splitlines()[0]}", "Remove it to start again.", str(path)
+            f"damaged checkpoint, or not one of this run: {reason}", "Remove it to start again.", str(path)
         ) from None
 
 
-def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            return {name: file.get_tensor(name) for name in file.keys()}, orjson.loads(metadata["state"])  # noqa: SIM118
-    except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise CheckpointError(
-            f"damaged checkpoint: {error}", "Remove it to go on from an earlier one.", str(path)
-        ) from None
+def _read_state(path: Path) -> TrainState:
+    with _reading(path):
+        state = _STATE.validate_json(read_metadata(path)["state"], strict=True)
+        if state.step < 0 or path.stem != _stem(state):
+            raise ValueError(f"it holds step {state.step}")
+        return state
+
+
+def _expected(path: Path, model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
+    """The tensors of a checkpoint. Parameters whose phase of training has not begun have no optimizer state."""
+    expected = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    with _reading(path):
+        names = read_shapes(path)
+    for number, (inner, parameter) in enumerate(optimizer.state_items):
+        prefix = f"optimizer.{number}."
+        if any(name.startswith(prefix) for name in names):
+            kept = optimizer.expected_state(inner, parameter)
+            expected |= {f"{prefix}{name}": tensor for name, tensor in kept.items()}
+    return expected
+
+
+def _read(path: Path, expected: dict[str, Tensor]) -> dict[str, Tensor]:
+    with _reading(path):
+        return read_tensors(path, expected)

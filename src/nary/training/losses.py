@@ -8,7 +8,8 @@ A loss from another package derives from :class:`Loss`, or from :class:`Candidat
         settings_class = HingeLossSettings  # a LossSettings with the keys of [loss]
 """
 
-from typing import ClassVar, Literal
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
 
 import torch
 from pydantic import Field
@@ -32,15 +33,17 @@ class Loss:
     """Whether an epoch has every fact once, not every masked element once."""
     merges_queries: ClassVar[bool] = False
     """Whether a query may have several targets (``training.merge_queries``)."""
+    by_rows: ClassVar[bool] = False
+    """Whether a step uses, and updates, few rows of the entity tables (:mod:`nary.training.rows`)."""
 
     settings: LossSettings
 
     def __init__(self, settings: LossSettings, info: DatasetInfo, device: torch.device | None = None) -> None:
         self.settings = settings
 
-    def __call__(self, model: Model, batch: TrainingBatch) -> Tensor:
-        """The loss of a batch, with the extra loss of the model if it has one."""
-        loss = self.forward(model, batch)
+    def __call__(self, model: Model, batch: TrainingBatch, *given: Any) -> Tensor:
+        """The loss of a batch, with the extra loss of the model if it has one; ``given`` goes to :meth:`forward`."""
+        loss = self.forward(model, batch, *given)
         extra = model.extra_loss(batch.batch)
         return loss if extra is None else loss + extra
 
@@ -67,16 +70,9 @@ class CandidateLoss(Loss):
     def forward(self, model: Model, batch: TrainingBatch) -> Tensor:
         """The loss of a batch."""
         queries = model.encode(batch.batch)
-        asks_entity = batch.batch.asks_entity
-        weights = self.target_weights(batch)
         loss = queries.new_zeros((), dtype=torch.float32)
-        kinds: tuple[tuple[Kind, Tensor], ...] = (("entity", asks_entity), ("relation", ~asks_entity))
-        for kind, chosen in kinds:
-            if chosen.any():
-                of_kind = chosen[batch.rows]
-                rows = (chosen.cumsum(0) - 1)[batch.rows[of_kind]]
-                targets = Targets(rows, batch.targets[of_kind], weights[of_kind])
-                loss = loss + self.candidate_loss(kind, queries[chosen], *model.candidates(kind), targets)
+        for kind, chosen, targets in split_targets(batch, self.target_weights(batch)):
+            loss = loss + self.candidate_loss(kind, queries[chosen], *model.candidates(kind), targets)
         return loss / len(batch.batch)
 
     def target_weights(self, batch: TrainingBatch) -> Tensor:
@@ -86,6 +82,17 @@ class CandidateLoss(Loss):
     def candidate_loss(self, kind: Kind, queries: Tensor, candidates: Tensor, bias: Tensor, targets: Targets) -> Tensor:
         """The summed loss of queries [B, d] against candidates [C, d] with ``bias`` [C]; what a subclass defines."""
         raise NotImplementedError
+
+
+def split_targets(batch: TrainingBatch, weights: Tensor) -> Iterator[tuple[Kind, Tensor, Targets]]:
+    """For each kind of answer in a batch: which queries ask for it [B], and their targets with ``weights`` [K]."""
+    asks_entity = batch.batch.asks_entity
+    kinds: tuple[tuple[Kind, Tensor], ...] = (("entity", asks_entity), ("relation", ~asks_entity))
+    for kind, chosen in kinds:
+        if chosen.any():
+            of_kind = chosen[batch.rows]
+            rows = (chosen.cumsum(0) - 1)[batch.rows[of_kind]]
+            yield kind, chosen, Targets(rows, batch.targets[of_kind], weights[of_kind])
 
 
 class SmoothedSettings(LossSettings):

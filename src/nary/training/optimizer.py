@@ -1,6 +1,6 @@
 """Optimizers and learning-rate schedules; Adam with decoupled weight decay is that of the published GRAN runs."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import torch
@@ -32,14 +32,25 @@ def learning_rate_at(step: int, steps: int, settings: TrainingSettings) -> float
 class Optimizer:
     """Clips the gradient, then updates the parameters with the learning rate of the step.
 
-    Each of ``phases`` has an Adam of its own, whose state is kept from round to round.
+    Each of ``phases`` has an Adam of its own, whose state is kept from round to round. Parameters named in ``without``
+    are left alone.
     """
 
-    def __init__(self, model: nn.Module, settings: TrainingSettings, steps: int, phases: Sequence[Phase] = ()) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        settings: TrainingSettings,
+        steps: int,
+        phases: Sequence[Phase] = (),
+        without: Collection[str] = (),
+    ) -> None:
         self.settings = settings
         self.steps = steps
-        self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        self.inner = _make(settings, _parameter_groups(model, settings))
+        groups = _parameter_groups(model, settings, without)
+        self.parameters = [
+            parameter for name, parameter in model.named_parameters() if parameter.requires_grad and name not in without
+        ]
+        self.inner = _make(settings, groups)
         self.phase_optimizers = {
             phase: torch.optim.Adam(phase.parameters, phase.rate, _BETAS, fused=True) for phase in phases
         }
@@ -51,6 +62,13 @@ class Optimizer:
         for phase, optimizer in self.phase_optimizers.items():
             items += [(optimizer, parameter) for parameter in phase.parameters]
         return items
+
+    def expected_state(self, inner: torch.optim.Optimizer, parameter: Tensor) -> dict[str, Tensor]:
+        """What ``inner`` keeps for ``parameter`` after a step: names, shapes and types, with values of no meaning."""
+        if isinstance(inner, torch.optim.SGD):
+            return {}
+        moments = ("sum",) if isinstance(inner, torch.optim.Adagrad) else ("exp_avg", "exp_avg_sq")
+        return {"step": torch.zeros(()), **dict.fromkeys(moments, parameter)}
 
     def learning_rate(self, step: int, phase: Phase | None = None) -> float:
         """The learning rate of a step."""
@@ -80,18 +98,22 @@ class Optimizer:
         self.inner.step()
 
 
-def _parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict[str, Any]]:
+def _parameter_groups(model: nn.Module, settings: TrainingSettings, without: Collection[str]) -> list[dict[str, Any]]:
     """Parameter groups by weight decay and learning-rate scale."""
     groups: dict[tuple[float, float], list[Tensor]] = {}
     for name, parameter in model.named_parameters():
-        if parameter.requires_grad:
-            decay = 0.0 if settings.weight_decay_on == "matrices" and parameter.dim() <= 1 else settings.weight_decay
-            lr_scale = settings.entity_lr_scale if name.rpartition(".")[2].startswith("entity") else 1.0
-            groups.setdefault((decay, lr_scale), []).append(parameter)
+        if parameter.requires_grad and name not in without:
+            groups.setdefault(decay_and_lr_scale(name, parameter, settings), []).append(parameter)
     return [
         {"params": parameters, "weight_decay": decay, "lr_scale": lr_scale}
         for (decay, lr_scale), parameters in groups.items()
     ]
+
+
+def decay_and_lr_scale(name: str, parameter: Tensor, settings: TrainingSettings) -> tuple[float, float]:
+    """The weight decay of a parameter, and the factor of its learning rate."""
+    decay = 0.0 if settings.weight_decay_on == "matrices" and parameter.dim() <= 1 else settings.weight_decay
+    return decay, settings.entity_lr_scale if name.rpartition(".")[2].startswith("entity") else 1.0
 
 
 def _make(settings: TrainingSettings, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:

@@ -15,6 +15,7 @@ BUILT_IN_LOSSES = {
     "cross_entropy": "nary.training.losses:CrossEntropyLoss",
     "softmax_bce": "nary.training.losses:SoftmaxBCELoss",
     "bce": "nary.training.losses:BCELoss",
+    "sampled_softmax": "nary.training.sampled_softmax:SampledSoftmaxLoss",
     "sampled_cross_entropy": "nary.training.losses:SampledCrossEntropyLoss",
     "margin": "nary.training.losses:MarginLoss",
     "corruption_bce": "nary.training.losses:CorruptionBCELoss",
@@ -37,6 +38,8 @@ class TrainingSettings(Settings):
 
     epochs: int = Field(100, ge=0)
     """Passes over the training data."""
+    max_steps: int = Field(0, ge=0)
+    """End after so many steps if the epochs have more; the schedule fits them. 0: no limit."""
     batch_size: int = Field(1024, ge=1)
     """Masked instances per step."""
     learning_rate: float = Field(5e-4, gt=0)
@@ -69,6 +72,9 @@ class TrainingSettings(Settings):
     relation_fraction: float = Field(1.0, gt=0, le=1)
     """The share of the instances with a relation as answer, which are soon learned, that an epoch visits; a new
     sample in each epoch. Less than 1 needs shuffled instances."""
+    qualifier_dropout: float = Field(0.0, ge=0, le=1)
+    """The share of the instances that lose qualifiers, between none and all but that of the masked element: the model
+    learns to answer with part of a fact."""
     seed: int = Field(0, ge=0, lt=1 << 31)
     """Equal seeds give equal weights."""
     precision: Literal["auto", "fp32", "bf16"] = "auto"

@@ -9,7 +9,7 @@ import torch
 from nary.errors import NaryError
 from nary.models.alternation import Phase
 from nary.models.base import Model
-from nary.training.batches import TrainingBatches
+from nary.training.batches import TrainingBatch, TrainingBatches
 from nary.training.callbacks import Callback, StepReport, ValidationReport
 from nary.training.checkpoint import Checkpoints, MemoryCheckpoints, TrainState
 from nary.training.losses import Loss
@@ -60,6 +60,8 @@ class Trainer:
         self.callbacks = callbacks
         self.state = TrainState()
         self.num_steps = batches.num_steps(settings.epochs)
+        if settings.max_steps:
+            self.num_steps = min(self.num_steps, settings.max_steps)
         self.optimizer: Optimizer
         self._alternation = model.alternation()
         self._eval_steps = self._steps_to_validate()
@@ -76,7 +78,7 @@ class Trainer:
         if trainable:  # otherwise Model.prepare has learned all there is
             keep_freed_memory()
             phases = self._alternation.phases if self._alternation else ()
-            self.optimizer = Optimizer(self.model, self.settings, self.num_steps, phases)
+            self.optimizer = self._make_optimizer(phases)
             self.state = self.checkpoints.restore(self.model, self.optimizer)
         for callback in self.callbacks:
             callback.on_start(self)
@@ -110,10 +112,7 @@ class Trainer:
         self.model.train()
         batch = self.batches.batch_at(state.step).to(self.device)
         torch.manual_seed((self.settings.seed << 32) + state.step)  # dropout and negatives depend on the step alone
-        with precision(self.settings.precision, self.device):
-            loss = phase.loss(batch.batch) if phase else self.loss(self.model, batch)
-        loss.backward()  # type: ignore[no-untyped-call]
-        value = loss.item()
+        value = self._backward(batch, phase)
         if not math.isfinite(value):
             raise TrainingError(f"the loss is {value} at step {state.step + 1}", _DIVERGED)
         learning_rate = self.optimizer.learning_rate(state.step, phase)
@@ -126,6 +125,16 @@ class Trainer:
         report = StepReport(state.step, self.num_steps, self._epoch(), value, learning_rate, speed, state.seconds)
         for callback in self.callbacks:
             callback.on_step(self, report)
+
+    def _make_optimizer(self, phases: Sequence[Phase]) -> Optimizer:
+        return Optimizer(self.model, self.settings, self.num_steps, phases)
+
+    def _backward(self, batch: TrainingBatch, phase: Phase | None) -> float:
+        """The loss of a batch; its gradients are left for the optimizer."""
+        with precision(self.settings.precision, self.device):
+            loss = phase.loss(batch.batch) if phase else self.loss(self.model, batch)
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss.item()
 
     def _phase(self) -> Phase | None:
         """The phase of the epoch in which the next step begins."""
