@@ -155,8 +155,8 @@ def test_attention_goes_along_edges(gran: TrainedModel, fact: Fact) -> None:
 def test_the_json_form(gran: TrainedModel, fact: Fact) -> None:
     found = gran.explain(fact, "object").as_dict()
     assert set(found) == {
-        *("fact", "position", "answer", "label", "probability", "score", "rank"),
-        *("contributions", "supporting", "attention", "notes"),
+        *("fact", "position", "answer", "label", "probability", "score", "rank", "known", "stored", "matches"),
+        *("contributions", "supporting", "attention", "rules", "parts", "notes"),
     }
     assert set(found["attention"][0]) == {"from", "to", "type", "weight"}
     assert set(found["supporting"][0]) == {"fact", "label", "answer", "similarity"}

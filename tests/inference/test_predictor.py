@@ -3,9 +3,12 @@
 import math
 from copy import deepcopy
 from dataclasses import replace
+from random import Random
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from runs.small import dataset_of, small_data, small_run
 
 from nary.errors import DataError, FactError, SettingError
@@ -14,6 +17,7 @@ from nary.facts import GAP, Fact, Query, Role
 from nary.inference.predictor import Predictor
 from nary.models.base import DatasetInfo
 from nary.models.frequency import Frequency, FrequencySettings
+from nary.models.gran import Gran, GranSettings
 from nary.runs import TrainedModel
 
 TRAIN = [
@@ -38,7 +42,7 @@ def gran(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
 
 
 def test_by_hand(predictor: Predictor) -> None:
-    found = predictor.predict(Query("Ada", "likes", GAP), k=3)
+    found = predictor.predict(Query("Ada", "likes", GAP), k=3, known="mark")
     assert (found.query, found.position) == ("Ada | likes | ?", "object")
     assert [answer.name for answer in found.answers[:2]] == ["Ben", "Ada"]
     # Ben twice, Ada once, and a thousandth of a fact shared by all: 2/3.001 and 1/3.001
@@ -65,7 +69,7 @@ def test_an_answer_known_from_any_split_is_marked(predictor: Predictor) -> None:
     ids=str,
 )
 def test_a_gap_at_every_position(predictor: Predictor, query: Query, position: str, best: str) -> None:
-    found = predictor.predict(query, k=1)
+    found = predictor.predict(query, k=1, known="mark")
     assert found.position == position
     assert [answer.name for answer in found.answers] == [best]
 
@@ -76,10 +80,38 @@ def test_a_gap_among_qualifiers_marks_what_is_known(predictor: Predictor) -> Non
         (Query("Ada", "sees", "Dee", [("with", "Ben"), ("since", GAP)]), {"1900"}),
         (Query("Ada", "sees", "Dee", [("with", "Ben"), (GAP, "1900")]), {"since"}),
         (Query("Ada", "sees", "Dee", [("since", "1900"), (GAP, "Ben")]), {"with"}),
-        (Query("Ada", "sees", "Dee", [("since", GAP)]), set()),
+        (Query("Ada", "sees", "Dee", [("since", GAP)]), {"1900"}),
+        (Query("Ada", "sees", "Dee", [("since", "1900"), ("since", GAP)]), set()),
     ):
         found = predictor.predict(query, k=99)
         assert {answer.name for answer in found.answers if answer.known} == known, query
+
+
+def test_a_known_answer_shows_the_stored_fact_that_adds_least() -> None:
+    short, long = (
+        Fact("Ada", "sees", "Dee", pairs) for pairs in ([("with", "Ben")], [("with", "Ben"), ("on", "Monday")])
+    )
+    data = dataset_of(train=[long, Fact("Ada", "sees", "Cy")], test=[short])
+    predictor = Predictor(Frequency(FrequencySettings(), DatasetInfo.from_dataset(data)), data)
+    found = predictor.predict(Query("Ada", "sees", GAP, [("with", "Ben")]), known="only")
+    (answer,) = found.answers
+    assert (answer.name, answer.matches, found.matches) == ("Dee", 2, 2)
+    assert answer.stored is not None
+    assert (answer.stored.fact, answer.stored.split) == (str(short), "test")
+    assert {one.name for one in predictor.predict(Query("Ada", "sees", GAP), known="only").answers} == {"Dee", "Cy"}
+
+
+@given(st.integers(0, 200))
+def test_given_less_more_is_known(seed: int) -> None:
+    random, facts = Random(seed), list(small_data().facts.facts(small_data().vocabulary))
+    predictor = Predictor(Frequency(FrequencySettings(), DatasetInfo.from_dataset(small_data())), small_data())
+    fact = random.choice(facts)
+    position = random.choice([position for position in fact.elements() if position.number == 0])
+    query = fact.query(position)
+    kept = [pair for pair in query.qualifiers if random.random() < 0.5]
+    fewer = Query(query.subject, query.relation, query.object, kept)
+    less, more = ({a.name for a in predictor.predict(q, 1000, "only").answers} for q in (query, fewer))
+    assert fact.elements()[position] in less <= more
 
 
 def test_mistakes(predictor: Predictor) -> None:
@@ -110,6 +142,21 @@ def test_an_arity_never_seen_gets_a_note(predictor: Predictor) -> None:
     assert not any("arity" in note for note in predictor.predict(Query("Ada", "likes", GAP, pairs[:1])).notes)
 
 
+def test_a_question_thinner_than_what_was_trained_on_gets_a_note() -> None:
+    facts = [Fact("Ada", "meets", name, [("since", "1900")]) for name in ("Ben", "Cy")]
+    data = dataset_of(train=[*facts, Fact("Ada", "likes", "Ben")])
+    module = Gran(GranSettings(num_layers=1, hidden_dim=16, num_heads=2), DatasetInfo.from_dataset(data))
+    thin, whole = Query("Ada", "meets", GAP), Query("Ada", "likes", GAP)
+    (note,) = (note for note in Predictor(module, data).predict(thin).notes if "qualifiers are given" in note)
+    assert note.startswith("0 qualifiers are given; every fact with meets that the model was trained on has 1 or more")
+    for predictor, query in (
+        (Predictor(module, data), whole),
+        (Predictor(module, data, partial=True), thin),
+        (Predictor(Frequency(FrequencySettings(), DatasetInfo.from_dataset(data)), data), thin),
+    ):
+        assert not any("qualifiers are given" in note for note in predictor.predict(query).notes)
+
+
 def test_a_role_the_model_cannot_predict_is_refused(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Frequency, "roles", frozenset({Role.SUBJECT, Role.OBJECT}))
     with pytest.raises(SettingError, match="cannot predict the relation") as caught:
@@ -120,7 +167,7 @@ def test_a_role_the_model_cannot_predict_is_refused(predictor: Predictor, monkey
 def test_every_fact_a_gran_was_given_is_known_at_every_position(gran: TrainedModel) -> None:
     for fact in list(gran.dataset.test.facts(gran.dataset.vocabulary))[:4]:
         for position, element in fact.elements().items():
-            found = gran.predict(fact.query(position), k=10_000)
+            found = gran.predict(fact.query(position), k=10_000, known="mark")
             names = [answer.name for answer in found.answers]
             assert element in {answer.name for answer in found.answers if answer.known}
             assert len(names) == len(set(names))
@@ -160,8 +207,11 @@ def test_the_json_form(predictor: Predictor) -> None:
                 "probability": pytest.approx(2 / 3, abs=1e-3),
                 "score": pytest.approx(math.log(2), abs=1e-3),
                 "known": True,
+                "stored": {"fact": "Ada | likes | Ben", "label": "Ada | likes | Ben", "split": "train"},
+                "matches": 1,
             }
         ],
+        "matches": 2,
         "calibrated": False,
     }
 
@@ -180,12 +230,14 @@ def test_many_queries_are_answered_as_each_for_itself(gran: TrainedModel) -> Non
 
 
 def test_known_answers_are_marked_hidden_or_alone(gran: TrainedModel) -> None:
-    fact = next(gran.dataset.test.facts(gran.dataset.vocabulary))
+    fact = next(fact for fact in gran.dataset.test.facts(gran.dataset.vocabulary) if fact.qualifiers)
     for position in fact.elements():
         query = fact.query(position)
-        every, hidden, only = (
-            gran.predict_many([query], 10_000, known)[0].answers for known in ("mark", "hide", "only")
+        first, every, hidden, only = (
+            gran.predict_many([query], 10_000, known)[0].answers for known in ("first", "mark", "hide", "only")
         )
+        assert list(first) == [*only, *hidden]
+        assert list(gran.predict_many([query], 2)[0].answers) == list(first[:2])
         assert list(hidden) == [answer for answer in every if not answer.known]
         assert list(only) == [answer for answer in every if answer.known]
         assert only

@@ -1,11 +1,11 @@
-"""Predict from a file of queries to a file of answers: a line each, in the same order.
+"""Predict from a file of queries to a file of answers: a line each, in the same order, or a table.
 
 Answers are written a batch at a time, so that an interruption loses at most the last batch. A second call continues
-after the last complete line.
+after the last complete line. A table is written whole, at the end.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -17,8 +17,12 @@ from nary.errors import FactError, NaryError, OutputError
 from nary.facts import Query
 from nary.facts.json import parse_line
 from nary.facts.text import as_query
+from nary.files.locks import file_lock
+from nary.files.writing import reporting, resolve_output
+from nary.inference.export.tables import prediction_table, write_table
 from nary.inference.prediction import Known
 from nary.inference.predictor import Predictor
+from nary.inference.results import Prediction
 from nary.progress import Progress, no_progress
 
 _BATCH = 256
@@ -31,7 +35,7 @@ class Job:
     queries: Path
     out: Path
     k: int = 10
-    known: Known = "mark"
+    known: Known = "first"
     skip: bool = False
 
 
@@ -50,7 +54,14 @@ class Answered:
 
 
 def predict_file(predictor: Predictor, job: Job, progress: Progress = no_progress) -> Answered:
-    """Answer every query of a file; see the module."""
+    """Answer every query of a file; see the module. Only one process at a time can write to ``job.out``."""
+    with reporting(job.out):
+        job = replace(job, out=resolve_output(job.out))
+    with file_lock(job.out):
+        return _predict_file(predictor, job, progress)
+
+
+def _predict_file(predictor: Predictor, job: Job, progress: Progress) -> Answered:
     once = str(job.queries) == "-" or job.queries.is_fifo()  # what can be read only once is not counted before
     total = None if once else sum(1 for _ in _lines(job.queries))
     lines = _lines(job.queries)
@@ -70,6 +81,31 @@ def predict_file(predictor: Predictor, job: Job, progress: Progress = no_progres
     except OSError as error:
         raise OutputError(f"cannot write {job.out}: {error.strerror or error}") from None
     return Answered(done - before, errors, before)
+
+
+def predict_to_table(predictor: Predictor, job: Job, progress: Progress = no_progress) -> Answered:
+    """Answer every query of a file, each with one gap, and write a table with a row for each answer."""
+    predictions: list[tuple[int, Prediction]] = []
+    errors = 0
+    lines = _lines(job.queries)
+    while batch := [_read_single(predictor, number, line) for number, line in islice(lines, _BATCH)]:
+        for line in batch:
+            if line.error and not job.skip:
+                raise _at(job.queries, line)
+        asked = [line for line in batch if line.query]
+        errors += len(batch) - len(asked)
+        answers = predictor.predict_many([line.query for line in asked if line.query], job.k, job.known)
+        predictions += zip((line.number for line in asked), answers, strict=True)
+        progress(len(predictions) + errors, None)
+    write_table(prediction_table(predictions), job.out)
+    return Answered(len(predictions), errors, 0)
+
+
+def _read_single(predictor: Predictor, number: int, line: bytes) -> "_Line":
+    read = _read(predictor, number, line)
+    if read.query is None or len(read.query.gaps) == 1:
+        return read
+    return _Line(number, None, FactError("several gaps, which a table cannot hold", "Write .jsonl instead."))
 
 
 @dataclass(frozen=True)

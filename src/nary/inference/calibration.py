@@ -2,6 +2,7 @@
 
 Models are trained with label smoothing and many candidates, so the softmax of their scores is rarely a calibrated
 probability. Dividing the scores by a temperature, fitted on held-out facts, corrects most of that and keeps the order.
+Half of the facts lose qualifiers, any number of them, because people ask with part of a fact.
 """
 
 import math
@@ -14,6 +15,7 @@ from torch import Tensor
 from nary.evaluation.queries import EncodedQuery, mask_table
 from nary.evaluation.scorer import QueryScorer
 from nary.facts import FactTable
+from nary.facts.layout import attribute_columns, partner_column
 from nary.models.base import Kind, Model
 
 _STEPS = 50
@@ -45,15 +47,28 @@ class Calibration:
         blocks = [masked for masked in mask_table(self._held_out, self._model.roles)[0] if masked.kind == kind]
         pool = [(masked, row) for masked in blocks for row in range(len(masked))]
         size = max(1, min(_MAX_QUERIES, _MAX_SCORES // self._num_candidates[kind]))
+        random = np.random.default_rng(0)
         if len(pool) > size:
-            chosen = np.random.default_rng(0).choice(len(pool), size, replace=False)
+            chosen = random.choice(len(pool), size, replace=False)
             pool = [pool[i] for i in np.sort(chosen).tolist()]
         if not pool:
             return 1.0
-        queries = [EncodedQuery(tuple(masked.ids[row].tolist()), masked.column) for masked, row in pool]
+        queries = [EncodedQuery(tuple(masked.ids[row].tolist()), masked.column, partial=True) for masked, row in pool]
+        if self._model.supports_qualifier_dropout:
+            queries = [_shortened(query, random) if random.random() < 0.5 else query for query in queries]
         parts = list(QueryScorer(self._model, max_chunk=_CHUNK).score(queries))
         answers = torch.tensor([queries[place].answer for part in parts for place in part.places.tolist()])
         return fit_temperature(torch.cat([part.scores[part.rows] for part in parts]), answers)
+
+
+def _shortened(query: EncodedQuery, random: np.random.Generator) -> EncodedQuery:
+    """The query without some of its qualifiers; that of the masked element stays."""
+    keep = random.random()
+    for attribute in reversed(attribute_columns(query.num_qualifiers)):
+        asked = query.column in (attribute, partner_column(attribute, query.num_qualifiers))
+        if not asked and random.random() >= keep:
+            query = query.drop_qualifier(attribute)
+    return query
 
 
 def fit_temperature(scores: Tensor, answers: Tensor) -> float:

@@ -1,10 +1,12 @@
 """What every use of a trained model shares: the model and its scorer, names, known facts, calibration."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from torch import Tensor
 
 from nary.data.dataset import Dataset
@@ -12,10 +14,12 @@ from nary.errors import FactError, SettingError
 from nary.evaluation.known_answers import KnownAnswers
 from nary.evaluation.queries import EncodedQuery, encode_query
 from nary.evaluation.scorer import QueryScorer
-from nary.facts import Fact, FactTable, Position, Query
+from nary.facts import GAP, Fact, FactTable, Position, Query
 from nary.facts.layout import RELATION
 from nary.inference.calibration import Calibration
+from nary.inference.lookup import FactLookup
 from nary.inference.names import Names
+from nary.inference.slots import Slots
 from nary.models.base import Kind, Model
 
 _MEMORY = 1 << 27  # bytes of scores held at a time
@@ -37,26 +41,36 @@ class ScoredCandidates(NamedTuple):
 class Context:
     """A trained model with the names and facts it knows.
 
-    ``held_out`` holds facts the model was not trained on, to calibrate its probabilities.
+    ``held_out`` holds facts the model was not trained on, to calibrate its probabilities. ``partial`` says whether it
+    was trained on facts with qualifiers left out.
     """
 
-    def __init__(self, model: Model, dataset: Dataset, held_out: FactTable | None) -> None:
+    def __init__(
+        self, model: Model, dataset: Dataset, held_out: FactTable | None = None, partial: bool = False
+    ) -> None:
         self.model = model.eval()
         self.dataset = dataset
         self.vocabulary = dataset.vocabulary
         self.names = Names(dataset.vocabulary)
+        self.lookup = FactLookup(dataset, self.names)
         self.known = KnownAnswers(list(dataset.splits.values()), "order-free")
         num_candidates: dict[Kind, int] = {
             "entity": len(dataset.vocabulary.entities),
             "relation": len(dataset.vocabulary.relations),
         }
         self.scorer = QueryScorer(model, _MEMORY, _MAX_CHUNK, num_candidates)
+        self._takes_partial = partial or next(model.parameters(), None) is None  # what only counts takes any part
         self.calibration = Calibration(model, num_candidates, held_out)
 
     @property
     def calibrated(self) -> bool:
         """Whether probabilities are calibrated on facts the model was not trained on."""
         return self.calibration.is_fitted
+
+    @cached_property
+    def slots(self) -> Slots:
+        """What stands in each slot of the training facts."""
+        return Slots(self.dataset.train, len(self.vocabulary.entities), len(self.vocabulary.relations))
 
     def candidates(self, kind: Kind) -> Sequence[str]:
         """The names of all candidates of a kind."""
@@ -77,10 +91,13 @@ class Context:
             )
 
     def encode(self, statement: Fact | Query, position: Position) -> EncodedQuery:
-        """Encode the query for one element of a fact or query in the names of the vocabulary."""
+        """Encode the query for one element of a fact or query in the names of the vocabulary.
+
+        People rarely know all qualifiers of a fact, so the query is partial.
+        """
         query = encode_query(statement, position, self.vocabulary)
         self.check(statement, position)
-        return query
+        return replace(query, partial=True)
 
     def score(self, queries: Sequence[EncodedQuery]) -> Iterator[ScoredCandidates]:
         """Score all candidates for every query, a chunk at a time."""
@@ -88,23 +105,41 @@ class Context:
             log_probabilities = (part.scores / self.calibration.temperature(part.kind)).log_softmax(-1)
             yield ScoredCandidates(part.places.tolist(), part.rows.tolist(), part.scores, log_probabilities)
 
-    def known_answers(self, query: EncodedQuery) -> list[int]:
-        """The ids that complete the query to a known fact, ascending."""
-        return self.known.of(np.array([query.ids]), query.column)[1].tolist()
-
-    def is_known(self, fact: Fact) -> bool:
-        """Whether a fact, in the names of the vocabulary, is one of the facts given to the model."""
-        ids = FactTable.from_facts([fact], self.vocabulary).blocks[0].ids[0].tolist()
-        return ids[RELATION] in self.known_answers(EncodedQuery(tuple(ids), RELATION))
-
     @cached_property
     def _arities(self) -> set[int]:
         """The arities of the facts given to the model."""
         return {arity for table in self.dataset.splits.values() for arity in table.arities}
 
-    def notes(self, arity: int) -> list[str]:
-        """Caveats for the answers to a query of this arity."""
-        notes = [] if arity in self._arities else [f"the model has never seen a fact of arity {arity}"]
+    def takes_arity(self, arity: int) -> bool:
+        """Whether the model can be asked about facts of this arity: not all can if they have not seen it."""
+        return arity in self._arities or self.model.supports_qualifier_dropout
+
+    @cached_property
+    def _fewest_qualifiers(self) -> npt.NDArray[np.int64]:
+        """The fewest qualifiers that a training fact with each relation has [R]; 0 for relations without facts."""
+        fewest = np.zeros(len(self.vocabulary.relations), np.int64)
+        for block in reversed(self.dataset.train.blocks):  # lower arities overwrite higher ones
+            fewest[block.ids[:, RELATION]] = block.qualifiers
+        return fewest
+
+    def notes(self, statement: Fact | Query) -> list[str]:
+        """Caveats for what is said about a fact or query."""
+        notes = self.arity_notes(statement)
         if not self.calibrated:
             notes.append("the probabilities are not calibrated: there are no valid facts held out from training")
         return notes
+
+    def arity_notes(self, statement: Fact | Query) -> list[str]:
+        """A caveat if the model was trained on nothing with so few, or so many, qualifiers."""
+        arity, given = statement.arity, len(statement.qualifiers)
+        if arity not in self._arities and (not self._takes_partial or arity > max(self._arities)):
+            return [f"the model has never seen a fact of arity {arity}"]
+        if self._takes_partial or statement.relation is GAP:
+            return []
+        fewest = int(self._fewest_qualifiers[self.vocabulary.relation(str(statement.relation))])
+        if given >= fewest:
+            return []
+        return [
+            f"{given} qualifiers are given; every fact with {statement.relation} that the model was trained on has "
+            f"{fewest} or more, and it was not trained with training.qualifier_dropout"
+        ]

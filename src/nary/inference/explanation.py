@@ -1,4 +1,4 @@
-"""Why a model gives an answer: the contribution of each known element, similar training facts, attention."""
+"""Why a model gives an answer: the contribution of each known element, similar training facts, attention, rules."""
 
 import torch
 
@@ -8,10 +8,10 @@ from nary.facts.fact import quoted
 from nary.facts.graph import fact_graph
 from nary.facts.layout import FIRST_ATTRIBUTE, attribute_columns, column_of, partner_column
 from nary.inference.context import Context
+from nary.inference.evidence import Evidence
 from nary.inference.neighbors import supporting_facts
-from nary.inference.plausibility import score as plausibility
+from nary.inference.reasons import part_votes, rule_reasons
 from nary.inference.results import Attention, Contribution, Explanation
-from nary.progress import no_progress
 
 
 def explain(context: Context, fact: Fact, position: Position) -> Explanation:
@@ -27,6 +27,7 @@ def explain(context: Context, fact: Fact, position: Position) -> Explanation:
     contributions.sort(key=lambda one: -one.contribution)
     supporting, more_notes = supporting_facts(context, query)
     name = context.candidates(query.kind)[query.answer]
+    stored, matches = context.lookup.containing(fact)
     return Explanation(
         str(fact),
         str(position),
@@ -34,11 +35,16 @@ def explain(context: Context, fact: Fact, position: Position) -> Explanation:
         context.vocabulary.label(name),
         probability,
         score,
-        _rank(context, fact, position),
+        _rank(context, fact, query.column),
+        stored is not None,
+        stored,
+        matches,
         contributions,
         supporting,
         _attention(context, fact, query),
-        [*context.notes(fact.arity), *notes, *more_notes],
+        rule_reasons(context, query),
+        part_votes(context, query),
+        [*context.notes(fact), *notes, *more_notes],
     )
 
 
@@ -79,9 +85,9 @@ def _answer_scores(context: Context, queries: list[EncodedQuery]) -> list[tuple[
     return [results[place] for place in range(len(queries))]
 
 
-def _rank(context: Context, fact: Fact, position: Position) -> float:
-    (result,) = plausibility(context, FactTable.from_facts([fact], context.vocabulary), no_progress)
-    return next(element.rank for element in result.elements if element.position == str(position))
+def _rank(context: Context, fact: Fact, column: int) -> float:
+    (measured,) = Evidence(context).measure(FactTable.from_facts([fact], context.vocabulary))
+    return float(measured.rank[0, column])
 
 
 def _attention(context: Context, fact: Fact, query: EncodedQuery) -> list[Attention]:

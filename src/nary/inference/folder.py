@@ -1,11 +1,13 @@
 """The model folder: everything needed to use a model, and nothing that could be executed.
 
 ``config.json`` (format version, model and its settings, recipe), ``model.safetensors``, ``vocabulary.json`` with
-labels, ``facts/`` with the known facts as a Parquet file per split, ``metrics.json`` (a list of reports) and
-``README.md`` (the model card). Anything wrong with a folder is a :class:`ModelFolderError`, raised before anything
-large is allocated.
+labels, ``facts/`` with the known facts as a Parquet file per split, ``metrics.json`` (a list of reports), ``README.md``
+(the model card) and ``manifest.json`` (checksums). A model with rules adds ``rules.parquet``, for people to read.
+Anything wrong with a folder is a :class:`ModelFolderError`, or an ``IntegrityError`` if a file is not as it was
+written, raised before anything large is allocated.
 """
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,19 +15,21 @@ from pathlib import Path
 
 import orjson
 import torch
-from safetensors import SafetensorError, safe_open
-from torch import Tensor
+from safetensors import SafetensorError
 
 from nary.config import Settings, validate_settings
 from nary.data.dataset import SPLITS, Dataset
-from nary.data.files import atomic_path
-from nary.errors import NaryError
+from nary.errors import NaryError, NaryWarning
 from nary.evaluation.protocol import Protocol
 from nary.evaluation.report import Report
+from nary.facts import Vocabulary
 from nary.facts.storage import load_table_parquet, load_vocabulary, save_table_parquet, save_vocabulary
+from nary.files.manifest import MANIFEST, FolderUpdate, check_manifest, read_manifest
+from nary.files.reading import read_bytes
 from nary.models.base import DatasetInfo, Model
+from nary.models.blend.settings import BlendSettings
 from nary.models.registry import MODELS
-from nary.models.weights import write_tensors
+from nary.models.weights import read_shapes, read_tensors, write_tensors
 from nary.recipe import Recipe
 from nary.version import __version__
 
@@ -33,7 +37,8 @@ FORMAT = 1
 CONFIG_FILE = "config.json"
 METRICS_FILE = "metrics.json"
 CARD_FILE = "README.md"
-_WEIGHTS = "model.safetensors"
+WEIGHTS_FILE = "model.safetensors"
+VOCABULARY_FILE = "vocabulary.json"
 _SIZES = ("num_entities", "num_relations", "max_arity")
 
 
@@ -83,25 +88,58 @@ def _sizes(info: DatasetInfo) -> dict[str, int]:
 
 def save_description(folder: Path, dataset: Dataset, recipe: Recipe) -> None:
     """Write all that is known before training into ``folder``, which must not exist."""
-    with atomic_path(folder) as temporary:
-        (temporary / "facts").mkdir(parents=True)
-        config = {
-            "format": FORMAT,
-            "nary": __version__,
-            "dataset": dataset.name,
-            "fingerprint": dataset.fingerprint,
-            "sizes": _sizes(recipe.dataset_info(dataset)),
-            "recipe": recipe.as_tables(),
-        }
-        (temporary / CONFIG_FILE).write_bytes(orjson.dumps(config, option=orjson.OPT_INDENT_2))
-        save_vocabulary(dataset.vocabulary, temporary / "vocabulary.json")
-        for split, table in dataset.splits.items():
-            save_table_parquet(table, temporary / "facts" / f"{split}.parquet")
+    (folder / "facts").mkdir(parents=True)
+    save_config(folder / CONFIG_FILE, dataset, recipe)
+    save_vocabulary(dataset.vocabulary, folder / VOCABULARY_FILE)
+    for split, table in dataset.splits.items():
+        save_table_parquet(table, folder / "facts" / f"{split}.parquet")
 
 
-def save_weights(folder: Path, model: Model) -> None:
+def save_config(path: Path, dataset: Dataset, recipe: Recipe) -> None:
+    """Write ``config.json``."""
+    config = {
+        "format": FORMAT,
+        "nary": __version__,
+        "dataset": dataset.name,
+        "fingerprint": dataset.fingerprint,
+        "sizes": _sizes(recipe.dataset_info(dataset)),
+        "recipe": recipe.as_tables(),
+    }
+    path.write_bytes(orjson.dumps(config, option=orjson.OPT_INDENT_2))
+
+
+def save_tables(update: FolderUpdate, model: Model, vocabulary: Vocabulary) -> None:
+    """Write what a model has for people to read, as Parquet."""
+    for name, table in model.tables(vocabulary).items():
+        with update.path(f"{name}.parquet").open("wb") as file:
+            table.write_parquet(file)
+
+
+def save_weights(path: Path, model: Model) -> None:
     """Write the weights of ``model``."""
-    write_tensors(model.state_dict(), folder / _WEIGHTS)
+    write_tensors(model.state_dict(), path)
+
+
+def check_files(folder: Path, weights: bool = True) -> None:
+    """Compare all files but the card, which may be edited, with the manifest; warn if there is none.
+
+    Without ``weights``, what training will write anew is left out: the weights, and reports that are missing.
+    """
+    ignored = [CARD_FILE]
+    if not weights:
+        ignored += [WEIGHTS_FILE] if (folder / METRICS_FILE).exists() else [WEIGHTS_FILE, METRICS_FILE]
+    if not check_manifest(folder, ignored) and (folder / CONFIG_FILE).is_file():
+        warnings.warn(
+            f"{folder} has no {MANIFEST}, so its files cannot be verified; nary verify --update makes one",
+            NaryWarning,
+            stacklevel=3,
+        )
+
+
+def weights_digest(folder: Path) -> str | None:
+    """The checksum of the weights, according to the manifest."""
+    entry = (read_manifest(folder) or {}).get(WEIGHTS_FILE)
+    return entry.sha256 if entry else None
 
 
 def read_description(folder: Path) -> Description:
@@ -110,7 +148,7 @@ def read_description(folder: Path) -> Description:
     if not path.is_file():
         raise ModelFolderError(f"{folder} is no model or run folder: it has no {CONFIG_FILE}", "nary train makes one.")
     with reading(path):
-        config = orjson.loads(path.read_bytes())
+        config = orjson.loads(read_bytes(path))
         if not isinstance(config, dict) or type(config.get("format")) is not int:
             raise ValueError("it is not the description of a model")
         if config["format"] > FORMAT:
@@ -133,7 +171,7 @@ def load_dataset(folder: Path, description: Description | None = None) -> Datase
     with reading(folder):
         paths = {split: folder / "facts" / f"{split}.parquet" for split in SPLITS}
         splits = {split: load_table_parquet(path) for split, path in paths.items() if path.is_file()}
-        dataset = Dataset(description.dataset, load_vocabulary(folder / "vocabulary.json"), splits)
+        dataset = Dataset(description.dataset, load_vocabulary(folder / VOCABULARY_FILE), splits)
         if dataset.fingerprint != description.fingerprint:
             raise ModelFolderError("its vocabulary or facts are not those it was made with", _AGAIN, str(folder))
         if description.sizes != _sizes(description.recipe.dataset_info(dataset)):
@@ -155,28 +193,31 @@ def _check_ids(dataset: Dataset) -> None:
 
 def load_module(folder: Path, recipe: Recipe, dataset: Dataset) -> Model:
     """The model in ``folder``, ready to use, on the CPU."""
-    path, info = folder / _WEIGHTS, recipe.dataset_info(dataset)
+    path, info = folder / WEIGHTS_FILE, recipe.dataset_info(dataset)
     if not path.is_file():
         raise ModelFolderError(
             f"{folder} has no weights yet", "Has training finished? nary train --resume RUN continues it."
         )
     with reading(path):
-        shapes = _read_shapes(path)
-    if shapes or _has_weights(recipe.model_name, info):
-        with reading(path):
-            _check_settings(recipe.model, shapes)
+        shapes = read_shapes(path)
+    for prefix, settings in _settings_by_prefix(recipe.model).items():
+        shapes_within = {name: shape for name, shape in shapes.items() if name.startswith(prefix)}
+        if shapes_within or _has_weights(settings, info):
+            with reading(path):
+                _check_settings(settings, shapes_within)
     outline = _outline(path, recipe, info)
     with reading(path):
-        weights = _read_weights(path, outline, shapes)
+        weights = read_tensors(path, outline.state_dict())
     model = MODELS.get(recipe.model_name)(recipe.model, info)
     model.load_state_dict(weights)
     return model.eval()
 
 
-def _read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
-    """The shapes of the tensors, from the header of the file."""
-    with safe_open(path, framework="pt") as file:
-        return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+def _settings_by_prefix(settings: Settings) -> dict[str, Settings]:
+    """The settings of the model, or of each part of a blend, by what the names of their weights start with."""
+    if not isinstance(settings, BlendSettings):
+        return {"": settings}
+    return {f"parts.{number}.": part.model for number, part in enumerate(settings.parts)}
 
 
 def _check_settings(settings: Settings, shapes: Mapping[str, tuple[int, ...]]) -> None:
@@ -187,9 +228,9 @@ def _check_settings(settings: Settings, shapes: Mapping[str, tuple[int, ...]]) -
             raise ValueError(f"model.{key} is {value:,}, and the weights are of a smaller model")
 
 
-def _has_weights(model_name: str, info: DatasetInfo) -> bool:
+def _has_weights(settings: Settings, info: DatasetInfo) -> bool:
     """Whether models of that name have weights; if not, their integer settings are thresholds, not sizes."""
-    model = MODELS.get(model_name)
+    model = MODELS.get(str(settings.name))  # type: ignore[attr-defined]
     with torch.device("meta"):
         return bool(model(model.settings_class(), info).state_dict())
 
@@ -201,24 +242,6 @@ def _outline(path: Path, recipe: Recipe, info: DatasetInfo) -> Model:
             return MODELS.get(recipe.model_name)(recipe.model, info)
     except NaryError as error:  # settings that do not go together
         raise ModelFolderError(error.message, error.hint or _AGAIN, error.file or str(path)) from None
-
-
-def _read_weights(path: Path, outline: Model, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Tensor]:
-    """The tensors in the file, once its header is known to fit the model."""
-    expected = outline.state_dict()
-    if strange := set(expected) ^ set(shapes):
-        raise ValueError(f"{min(strange)} is missing, or not part of this model")
-    for name, tensor in expected.items():
-        if tuple(tensor.shape) != shapes[name]:
-            raise ValueError(f"{name} is of shape {shapes[name]}, not {tuple(tensor.shape)}")
-    with safe_open(path, framework="pt") as file:
-        weights = {name: file.get_tensor(name) for name in shapes}
-    for name, tensor in expected.items():
-        if tensor.dtype != weights[name].dtype:
-            raise ValueError(f"{name} is of {weights[name].dtype}, not {tensor.dtype}")
-        if not weights[name].isfinite().all():
-            raise ValueError(f"{name} holds what is no number")
-    return weights
 
 
 class _StoredReport(Settings):
@@ -240,18 +263,16 @@ def load_reports(folder: Path) -> list[Report]:
     if not path.exists():
         return []
     with reading(path):
-        content = orjson.loads(path.read_bytes())
+        content = orjson.loads(read_bytes(path))
         if not isinstance(content, list) or not all(isinstance(one, dict) for one in content):
             raise ValueError("it is no list of reports")
         stored = [validate_settings(_StoredReport, one, "report") for one in content]
     return [Report(one.dataset, one.split, one.protocol, one.metrics, one.notes) for one in stored]
 
 
-def save_reports(folder: Path, reports: Sequence[Report]) -> None:
+def save_reports(path: Path, reports: Sequence[Report]) -> None:
     """Write ``metrics.json``."""
-    content = orjson.dumps([report.as_dict() for report in reports], option=orjson.OPT_INDENT_2)
-    with atomic_path(folder / METRICS_FILE) as temporary:
-        temporary.write_bytes(content)
+    path.write_bytes(orjson.dumps([report.as_dict() for report in reports], option=orjson.OPT_INDENT_2))
 
 
 def with_report(reports: Sequence[Report], report: Report) -> list[Report]:
@@ -263,10 +284,7 @@ def with_report(reports: Sequence[Report], report: Report) -> list[Report]:
     return [*(old for old in reports if key(old) != key(report)), report]
 
 
-def save_card(folder: Path, text: str, before: str | None = None) -> None:
-    """Write the model card; with ``before``, only if the card is still that text, so that edits are kept."""
+def is_card(folder: Path, text: str) -> bool:
+    """Whether the model card is ``text``, and so has not been edited, or is missing."""
     path = folder / CARD_FILE
-    if before is not None and path.is_file() and path.read_bytes() != before.encode():
-        return
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(text.encode())
+    return not path.is_file() or read_bytes(path) == text.encode()

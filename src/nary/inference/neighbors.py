@@ -4,18 +4,24 @@ Encoding a query for every training fact would take minutes with a model of the 
 share most elements with the query are compared.
 """
 
+from collections.abc import Sequence
+from contextlib import suppress
+
 import numpy as np
 import torch
+from torch import Tensor
 
 from nary.errors import SettingError
 from nary.evaluation.queries import EncodedQuery
+from nary.evaluation.scorer import QueryScorer
 from nary.facts import Block
 from nary.facts.layout import FIRST_ATTRIBUTE, attribute_columns, partner_column, position_at, value_columns
 from nary.facts.table import Rows, decode_fact
 from nary.inference.context import Context
 from nary.inference.prediction import check_count
 from nary.inference.results import Neighbor, Neighbors, SupportingFact
-from nary.models.base import Kind
+from nary.models.base import Kind, Model
+from nary.models.blend.model import parts_of
 
 _COMPARED = 2000
 _SHOWN = 10
@@ -25,13 +31,9 @@ def similar(context: Context, text: str, kind: Kind | None, k: int) -> Neighbors
     """The ``k`` names nearest to the one that ``text`` means, by the cosine of their vectors."""
     check_count(k)
     kind, i = context.names.find(text, kind)
-    try:
-        with torch.inference_mode():
-            vectors = context.model.candidates(kind)[0].float().cpu()
-    except NotImplementedError:
-        raise SettingError(
-            f"{context.model.name} has no vectors to compare", "Use a model that has, such as gran."
-        ) from None
+    vectors = _vectors(context.model, kind)
+    if vectors is None:
+        raise SettingError(f"{context.model.name} has no vectors to compare", "Use a model that has, such as gran.")
     similarities = torch.nn.functional.cosine_similarity(vectors, vectors[i], dim=-1)
     similarities[i] = -torch.inf
     best = similarities.topk(min(k, len(vectors) - 1))
@@ -46,9 +48,8 @@ def similar(context: Context, text: str, kind: Kind | None, k: int) -> Neighbors
 def supporting_facts(context: Context, query: EncodedQuery) -> tuple[list[SupportingFact], list[str]]:
     """The training facts that answer the most similar queries for the same role, nearest first; and notes."""
     related, total = _related_queries(context, query)
-    try:
-        vectors = context.scorer.encode([query, *related])
-    except NotImplementedError:
+    vectors = _query_vectors(context.model, [query, *related])
+    if vectors is None:
         return [], [f"{context.model.name} has no query vectors, by which similar facts could be found"]
     similarities = torch.nn.functional.cosine_similarity(vectors[:1], vectors[1:], dim=-1)
     best = similarities.topk(min(_SHOWN, len(related)))
@@ -60,6 +61,23 @@ def supporting_facts(context: Context, query: EncodedQuery) -> tuple[list[Suppor
         facts.append(SupportingFact(str(fact), context.names.labeled(fact), answer, similarity))
     note = f"similar facts were looked for among the {_COMPARED:,} (of {total:,}) that share most with this one"
     return facts, [note] if total > _COMPARED else []
+
+
+def _vectors(model: Model, kind: Kind) -> Tensor | None:
+    """The vectors of all candidates [C, d], of a model or of the first part of a blend that has some."""
+    for one in (model, *parts_of(model)):
+        with suppress(NotImplementedError), torch.inference_mode():
+            return one.candidates(kind)[0].float().cpu()
+    return None
+
+
+def _query_vectors(model: Model, queries: Sequence[EncodedQuery]) -> Tensor | None:
+    """The vectors of queries for one role [n, d], of a model or of the first part of a blend that has some."""
+    for one in (model, *parts_of(model)):
+        if queries[0].position.role in one.roles:
+            with suppress(NotImplementedError):
+                return QueryScorer(one).encode(queries)
+    return None
 
 
 def _related_queries(context: Context, query: EncodedQuery) -> tuple[list[EncodedQuery], int]:
@@ -75,7 +93,7 @@ def _related_queries(context: Context, query: EncodedQuery) -> tuple[list[Encode
     sharing = np.concatenate(parts, axis=1)
     best = np.argsort(-sharing[0], kind="stable")[:_COMPARED]
     related = [
-        EncodedQuery(tuple(blocks[number].ids[row].tolist()), column)
+        EncodedQuery(tuple(blocks[number].ids[row].tolist()), column, partial=query.partial)
         for _, number, row, column in sharing[:, best].T.tolist()
     ]
     return related, sharing.shape[1]

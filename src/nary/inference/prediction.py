@@ -1,12 +1,6 @@
-"""Filling gaps: the best answers to queries with one gap, and the best completions of queries with several.
+"""Filling one gap: what stored facts answer, and the best answers of the model."""
 
-Several gaps are filled by beam search. Each partial completion first fills the gap whose best answer is the most
-probable and then scores the rest again, because what is filled in helps with the other gaps.
-"""
-
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
@@ -14,17 +8,12 @@ from torch import Tensor
 
 from nary.errors import FactError, SettingError
 from nary.evaluation.queries import EncodedQuery
-from nary.facts import Fact, Query
-from nary.facts.table import decode_fact
+from nary.facts import Query
 from nary.inference.context import Context
-from nary.inference.results import Answer, Completion, Completions, FilledElement, Prediction
-from nary.models.base import Model
+from nary.inference.results import Answer, Prediction
 
-Known = Literal["mark", "hide", "only"]
-"""What to do with answers that complete the query to a known fact: mark them, hide them, or show only them."""
-
-_BEAM_WIDTH = 32
-"""The smallest number of partial completions followed at a time."""
+Known = Literal["first", "mark", "hide", "only"]
+"""Where known answers go: before all others, among the others by their score, nowhere, or alone."""
 
 
 def predict(context: Context, queries: Sequence[Query], k: int, known: Known) -> list[Prediction]:
@@ -32,36 +21,28 @@ def predict(context: Context, queries: Sequence[Query], k: int, known: Known) ->
     check_count(k)
     check_known(known)
     encoded = [_encode(context, query) for query in queries]
+    stored = [context.lookup.answers(query) for query in encoded]
     answers: dict[int, list[Answer]] = {}
     for part in context.score(encoded):
         for place, row in zip(part.places, part.rows, strict=True):
-            known_ids = context.known_answers(encoded[place])
+            best = _best(part.scores[row], torch.from_numpy(stored[place].ids), k, known)
+            scores, probabilities = part.scores[row, best].tolist(), part.log_probabilities[row, best].exp().tolist()
             names = context.candidates(encoded[place].kind)
-            is_known = set(known_ids)
             answers[place] = [
-                Answer(names[i], context.vocabulary.label(names[i]), probability, score, i in is_known)
-                for i, probability, score in _best(part.scores[row], part.log_probabilities[row], known_ids, k, known)
+                _answer(context, names[i], probability, score, stored[place].find(i))
+                for i, probability, score in zip(best.tolist(), probabilities, scores, strict=True)
             ]
     return [
-        Prediction(str(query), str(one.position), answers[place], context.notes(query.arity), context.calibrated)
-        for place, (query, one) in enumerate(zip(queries, encoded, strict=True))
+        Prediction(
+            str(query),
+            str(encoded[place].position),
+            answers[place],
+            stored[place].total,
+            context.notes(query),
+            context.calibrated,
+        )
+        for place, query in enumerate(queries)
     ]
-
-
-def complete(context: Context, query: Query, k: int, known: Known) -> Completions:
-    """The ``k`` best ways to fill all gaps of a query that uses the names of the vocabulary."""
-    check_count(k)
-    check_known(known)
-    partials: dict[Fact, list[_Partial]] = {}
-    for partial in _beam_search(context, query, max(k, _BEAM_WIDTH)):
-        fact = decode_fact(partial.ids, context.vocabulary)
-        if len(set(fact.qualifiers)) == len(fact.qualifiers):  # no qualifier occurs twice
-            partials.setdefault(fact, []).append(partial)
-    answers = [_completion(context, query, fact, same_fact) for fact, same_fact in partials.items()]
-    answers = [answer for answer in answers if known == "mark" or answer.known == (known == "only")]
-    answers.sort(key=lambda answer: -answer.score)
-    positions = [str(gap) for gap in query.gaps]
-    return Completions(str(query), positions, answers[:k], context.notes(query.arity), context.calibrated)
 
 
 def check_count(k: int) -> None:
@@ -76,14 +57,6 @@ def check_known(known: str) -> None:
         raise SettingError(f"known answers cannot be treated by {known!r}", f"Expected {' or '.join(get_args(Known))}.")
 
 
-def check_multiple_masks(model: Model) -> None:
-    """Refuse a model that cannot answer when more than one element is missing."""
-    if not model.supports_multiple_masks:
-        raise SettingError(
-            f"{model.name} cannot answer when several elements are missing", "Leave one gap, or use gran."
-        )
-
-
 def _encode(context: Context, query: Query) -> EncodedQuery:
     gap, *others = query.gaps
     if others:
@@ -91,76 +64,22 @@ def _encode(context: Context, query: Query) -> EncodedQuery:
     return context.encode(query, gap)
 
 
-def _best(
-    scores: Tensor, log_probabilities: Tensor, known_ids: list[int], k: int, known: Known
-) -> list[tuple[int, float, float]]:
-    """The id, probability and score of the best candidates, best first."""
+def _best(scores: Tensor, known_ids: Tensor, k: int, known: Known) -> Tensor:
+    """The ids of the best candidates, in their order."""
+    if known == "mark":
+        return scores.topk(min(k, len(scores))).indices
+    first = known_ids[scores[known_ids].topk(min(k, len(known_ids))).indices]
     if known == "only":
-        allowed = torch.tensor(known_ids, dtype=torch.int64)
-        chosen = allowed[scores[allowed].topk(min(k, len(known_ids))).indices]
-    else:
-        hidden = torch.tensor(known_ids if known == "hide" else [], dtype=torch.int64)
-        remaining = scores.index_fill(0, hidden, -torch.inf)
-        chosen = remaining.topk(min(k, len(scores) - len(hidden))).indices
-    return list(zip(chosen.tolist(), log_probabilities[chosen].exp().tolist(), scores[chosen].tolist(), strict=True))
+        return first
+    room = k if known == "hide" else k - len(first)
+    others = scores.index_fill(0, known_ids, -torch.inf).topk(min(room, len(scores) - len(known_ids))).indices
+    return others if known == "hide" else torch.cat([first, others])
 
 
-@dataclass(frozen=True)
-class _Partial:
-    """A partly filled query: its ids, the columns still open, and the log probability of what was filled in."""
-
-    ids: tuple[int, ...]
-    open: frozenset[int]
-    log_probability: float = 0.0
-
-    def queries(self) -> list[EncodedQuery]:
-        """A query for each open column; the other open columns are hidden."""
-        return [EncodedQuery(self.ids, column, self.open - {column}) for column in sorted(self.open)]
-
-    def fill(self, query: EncodedQuery, answer: int, log_probability: float) -> "_Partial":
-        """Put an answer into one of the open columns."""
-        return _Partial(query.fill(answer), self.open - {query.column}, self.log_probability + log_probability)
-
-
-def _beam_search(context: Context, query: Query, width: int) -> list[_Partial]:
-    """The most probable ways to fill all gaps, best first, following ``width`` at a time."""
-    check_multiple_masks(context.model)
-    first = [context.encode(query, gap) for gap in query.gaps]
-    beam = [_Partial(first[0].ids, frozenset(encoded.column for encoded in first))]
-    while beam[0].open:
-        pairs = [(partial, encoded) for partial in beam for encoded in partial.queries()]
-        best = top_candidates(context, [encoded for _, encoded in pairs], width)
-        surest: dict[_Partial, int] = {}
-        for place, (partial, _) in enumerate(pairs):
-            if partial not in surest or best[place][0][0] > best[surest[partial]][0][0]:
-                surest[partial] = place
-        extended = [
-            partial.fill(pairs[place][1], answer, log_probability)
-            for partial, place in surest.items()
-            for log_probability, answer in zip(*best[place], strict=True)
-        ]
-        beam = sorted(extended, key=lambda partial: -partial.log_probability)[:width]
-    return beam
-
-
-def top_candidates(
-    context: Context, queries: Sequence[EncodedQuery], k: int
-) -> dict[int, tuple[list[float], list[int]]]:
-    """The log probabilities and ids of the ``k`` best candidates for each query, by its index."""
-    best = {}
-    for part in context.score(queries):
-        top = part.log_probabilities.topk(min(k, part.log_probabilities.shape[1]))
-        values, ids = top.values.tolist(), top.indices.tolist()
-        best.update({place: (values[row], ids[row]) for place, row in zip(part.places, part.rows, strict=True)})
-    return best
-
-
-def _completion(context: Context, query: Query, fact: Fact, partials: list[_Partial]) -> Completion:
-    """Paths to the same fact differ in which of two equal gaps got which answer, so their probabilities add up."""
-    score = float(torch.tensor([partial.log_probability for partial in partials]).logsumexp(0))
-    elements = []
-    for gap in query.gaps:
-        encoded = context.encode(query, gap)
-        name = context.candidates(encoded.kind)[partials[0].ids[encoded.column]]
-        elements.append(FilledElement(str(gap), name, context.vocabulary.label(name)))
-    return Completion(str(fact), elements, math.exp(score), score, context.is_known(fact))
+def _answer(context: Context, name: str, probability: float, score: float, stored: tuple[int, int] | None) -> Answer:
+    """An answer, with the place of the stored fact that has it and the number of such facts."""
+    label = context.vocabulary.label(name)
+    if stored is None:
+        return Answer(name, label, probability, score, known=False)
+    place, matches = stored
+    return Answer(name, label, probability, score, True, context.lookup.stored(place), matches)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from nary.data.dataset import Dataset
 from nary.facts import Fact, FactTable, Position, Query
-from nary.inference import explanation, neighbors, plausibility, prediction, suggestions
+from nary.inference import completion, explanation, neighbors, plausibility, prediction, reasons, suggestions
+from nary.inference.classification import FactClassifier
 from nary.inference.context import Context
 from nary.inference.names import Names
 from nary.inference.prediction import Known
@@ -14,6 +15,8 @@ from nary.inference.results import (
     Neighbors,
     Plausibility,
     Prediction,
+    RuleList,
+    StoredFacts,
     Suggestions,
 )
 from nary.models.base import Kind, Model
@@ -24,11 +27,15 @@ class Predictor:
     """Answers queries with a trained model.
 
     Names may be given as in the vocabulary, by label, or ignoring case. ``held_out`` holds facts the model was not
-    trained on; probabilities are calibrated on them.
+    trained on; probabilities are calibrated on them. ``partial`` says whether it was trained on facts with qualifiers
+    left out.
     """
 
-    def __init__(self, model: Model, dataset: Dataset, held_out: FactTable | None = None) -> None:
-        self.context = Context(model, dataset, held_out)
+    def __init__(
+        self, model: Model, dataset: Dataset, held_out: FactTable | None = None, partial: bool = False
+    ) -> None:
+        self.context = Context(model, dataset, held_out, partial)
+        self.classifier = FactClassifier(self.context, held_out)
 
     @property
     def names(self) -> Names:
@@ -46,20 +53,20 @@ class Predictor:
         for gap in resolved.gaps:
             self.context.check(resolved, gap)
         if len(resolved.gaps) > 1:
-            prediction.check_multiple_masks(self.context.model)
+            completion.check_multiple_masks(self.context.model)
         return resolved
 
-    def predict(self, query: Query, k: int = 10, known: Known = "mark") -> Prediction:
+    def predict(self, query: Query, k: int = 10, known: Known = "first") -> Prediction:
         """The ``k`` best answers to a query with one gap; :meth:`complete` fills several."""
         return self.predict_many([query], k, known)[0]
 
-    def predict_many(self, queries: Sequence[Query], k: int = 10, known: Known = "mark") -> list[Prediction]:
+    def predict_many(self, queries: Sequence[Query], k: int = 10, known: Known = "first") -> list[Prediction]:
         """The ``k`` best answers to each of many queries with one gap, scored together."""
         return prediction.predict(self.context, [self.names.resolve(query) for query in queries], k, known)
 
-    def complete(self, query: Query, k: int = 10, known: Known = "mark") -> Completions:
+    def complete(self, query: Query, k: int = 10, known: Known = "first") -> Completions:
         """The ``k`` best ways to fill all gaps of a query, by their joint probability. Experimental."""
-        return prediction.complete(self.context, self.names.resolve(query), k, known)
+        return completion.complete(self.context, self.names.resolve(query), k, known)
 
     def score(self, facts: Sequence[Fact]) -> list[Plausibility]:
         """The plausibility of each fact and of its elements."""
@@ -68,7 +75,7 @@ class Predictor:
 
     def score_table(self, table: FactTable, progress: Progress = no_progress) -> list[Plausibility]:
         """Like :meth:`score`, for a table of facts with the ids of the vocabulary."""
-        return plausibility.score(self.context, table, progress)
+        return plausibility.score(self.context, self.classifier, table, progress)
 
     def suggest(self, fact: Fact, k: int = 10) -> Suggestions:
         """The ``k`` most probable qualifiers that the fact does not have yet."""
@@ -77,6 +84,16 @@ class Predictor:
     def explain(self, fact: Fact, position: Position) -> Explanation:
         """Why the model gives the element at ``position``: contributions, similar facts, attention."""
         return explanation.explain(self.context, self.names.resolve(fact), position)
+
+    def find_facts(self, pattern: Fact | Query, limit: int = 20) -> StoredFacts:
+        """The stored facts that contain a pattern."""
+        return self.context.lookup.find(pattern, limit)
+
+    def rules(
+        self, relation: str | None = None, kind: str | None = None, role: str | None = None, limit: int = 20
+    ) -> RuleList:
+        """The most confident rules, of one relation, of one kind and for one role if these are given."""
+        return reasons.list_rules(self.context, relation, kind, role, limit)
 
     def similar(self, name: str, kind: Kind | None = None, k: int = 10) -> Neighbors:
         """The ``k`` entities, or relations, whose vectors are nearest to that of ``name``."""

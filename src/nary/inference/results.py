@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 from nary.models.base import Kind
@@ -16,7 +17,7 @@ class _Result:
 
 
 _SEQUENCES = (list, tuple)
-_PLAIN = (str, float, int)
+_PLAIN = (str, float, int, NoneType)
 
 
 def _plain(value: Any) -> Any:
@@ -29,26 +30,51 @@ def _plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
+class StoredFact:
+    """A fact of the dataset, as text, with labels, and the split it is in."""
+
+    fact: str
+    label: str
+    split: str
+
+
+@dataclass(frozen=True)
+class StoredFacts(_Result):
+    """The stored facts that match a pattern; ``total`` counts those not listed too."""
+
+    pattern: str
+    total: int
+    facts: Sequence[StoredFact]
+
+
+@dataclass(frozen=True)
 class Answer:
-    """A candidate for the gap; ``known`` if it completes the query to a known fact."""
+    """A candidate for the gap; ``known`` if a stored fact contains the query with this answer.
+
+    ``stored`` is such a fact, with the fewest further qualifiers, and ``matches`` the number of them.
+    """
 
     name: str
     label: str
     probability: float
     score: float
     known: bool
+    stored: StoredFact | None = None
+    matches: int = 0
 
 
 @dataclass(frozen=True)
 class Prediction(_Result):
-    """The best answers to a query with one gap, best first.
+    """The best answers to a query with one gap, best first; with ``known="first"`` those that are known before others.
 
-    ``calibrated`` if the probabilities were calibrated on facts the model was not trained on.
+    ``matches`` is the number of stored facts that contain the query. ``calibrated`` if the probabilities were
+    calibrated on facts the model was not trained on.
     """
 
     query: str
     position: str
     answers: Sequence[Answer]
+    matches: int = 0
     notes: Sequence[str] = ()
     calibrated: bool = False
 
@@ -64,22 +90,25 @@ class FilledElement:
 
 @dataclass(frozen=True)
 class Completion:
-    """A query with all gaps filled; ``score`` is its joint log probability."""
+    """A query with all gaps filled; ``score`` is its joint log probability, the rest is as in :class:`Answer`."""
 
     fact: str
     elements: Sequence[FilledElement]
     probability: float
     score: float
     known: bool
+    stored: StoredFact | None = None
+    matches: int = 0
 
 
 @dataclass(frozen=True)
 class Completions(_Result):
-    """The best completions of a query with several gaps, best first."""
+    """The best completions of a query with several gaps, like :class:`Prediction`."""
 
     query: str
     positions: Sequence[str]
     answers: Sequence[Completion]
+    matches: int = 0
     notes: Sequence[str] = ()
     calibrated: bool = False
     experimental: bool = True
@@ -87,23 +116,35 @@ class Completions(_Result):
 
 @dataclass(frozen=True)
 class ElementPlausibility:
-    """How well one element fits the rest of its fact; ``rank`` is filtered, 1 is the best."""
+    """How well one element fits the rest of its fact; ``rank`` is filtered, 1 is the best.
+
+    ``fit`` is its probability times the number of candidates the model hesitates between, at most 1.
+    """
 
     position: str
     name: str
     label: str
     rank: float
     probability: float
+    fit: float
 
 
 @dataclass(frozen=True)
 class Plausibility(_Result):
-    """How plausible a fact is, from 0 to 1, and its elements, least plausible first."""
+    """The probability that a fact is true, and its elements, those that fit least first.
+
+    It is ``calibrated`` on facts the model was not trained on and corrupted ones, half and half; without such facts it
+    is the product of the fits. ``known`` and the next two are as in :class:`Answer`.
+    """
 
     fact: str
     plausibility: float
+    calibrated: bool
     known: bool
+    stored: StoredFact | None
+    matches: int
     elements: Sequence[ElementPlausibility]
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -150,6 +191,68 @@ class SupportingFact:
 
 
 @dataclass(frozen=True)
+class Named:
+    """A fact as text, and with labels instead of names."""
+
+    fact: str
+    label: str
+
+
+@dataclass(frozen=True)
+class RuleReason:
+    """A rule that names the answer: it held in ``support`` of ``cases``. ``facts`` are known and make it apply."""
+
+    kind: str
+    rule: str
+    confidence: float
+    support: int
+    cases: int
+    facts: Sequence[Named]
+
+
+@dataclass(frozen=True)
+class PartVote:
+    """What a part of a blend says of the answer; ``weight`` is its share of all weights for such queries."""
+
+    model: str
+    weight: float
+    probability: float
+    rank: int
+
+
+@dataclass(frozen=True)
+class RuleExample:
+    """A training fact that a rule is right about, and the facts from which it follows."""
+
+    fact: Named
+    because: Sequence[Named]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule: the element in ``target`` is ``answer``, or what the body leads to, in ``support`` of ``cases``."""
+
+    kind: str
+    relation: str | None
+    target: str
+    body: str
+    answer: str | None
+    support: int
+    cases: int
+    confidence: float
+    example: RuleExample | None
+
+
+@dataclass(frozen=True)
+class RuleList(_Result):
+    """Rules of a model, the most confident first; ``total`` counts all rules of the model."""
+
+    relation: str | None
+    total: int
+    rules: Sequence[Rule]
+
+
+@dataclass(frozen=True)
 class Attention:
     """How much the element at ``source`` attends to ``target``; ``type`` is that of the edge between them."""
 
@@ -161,7 +264,10 @@ class Attention:
 
 @dataclass(frozen=True)
 class Explanation(_Result):
-    """Why a model gives an answer: contributions to its score, similar training facts, attention."""
+    """Why a model gives an answer: contributions to its score, similar training facts, attention.
+
+    ``rules`` that name it and ``parts`` that speak for it are there if the model has rules or is a blend.
+    """
 
     fact: str
     position: str
@@ -170,9 +276,14 @@ class Explanation(_Result):
     probability: float
     score: float
     rank: float
+    known: bool
+    stored: StoredFact | None
+    matches: int
     contributions: Sequence[Contribution]
     supporting: Sequence[SupportingFact]
     attention: Sequence[Attention]
+    rules: Sequence[RuleReason] = ()
+    parts: Sequence[PartVote] = ()
     notes: Sequence[str] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -209,21 +320,3 @@ class Found(_Result):
     name: str
     label: str
     kind: Kind
-
-
-@dataclass(frozen=True)
-class StoredFact:
-    """A fact of the dataset, as text, with labels, and the split it is in."""
-
-    fact: str
-    label: str
-    split: str
-
-
-@dataclass(frozen=True)
-class StoredFacts(_Result):
-    """The stored facts that match a pattern; ``total`` counts those not listed too."""
-
-    pattern: str
-    total: int
-    facts: Sequence[StoredFact]

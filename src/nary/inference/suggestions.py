@@ -7,14 +7,16 @@ the qualifiers of valid facts of nobel, removed in turn, 62 % are among the firs
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from nary.evaluation.queries import EncodedQuery
 from nary.facts import GAP, Element, Fact, Query
 from nary.facts.layout import RELATION
 from nary.inference.context import Context
-from nary.inference.prediction import check_count, top_candidates
+from nary.inference.prediction import check_count
 from nary.inference.results import Suggestion, Suggestions
 
 _ATTRIBUTES = 20
@@ -37,7 +39,7 @@ def suggest(context: Context, fact: Fact, k: int) -> Suggestions:
             probability = float(shares[attribute]) * math.exp(log_probability)
             suggestions.append(Suggestion(pair[0], labels[0], pair[1], labels[1], probability))
     suggestions.sort(key=lambda suggestion: -suggestion.probability)
-    notes = context.notes(fact.arity + 1)
+    notes = context.notes(Query(*fact.primary, [*fact.qualifiers, (GAP, GAP)]))
     if not counted:
         notes.append(f"no fact in train with the relation {fact.relation} has a qualifier that this one lacks")
     return Suggestions(str(fact), suggestions[:k], notes)
@@ -73,7 +75,19 @@ def _values(context: Context, fact: Fact, attributes: list[int], k: int) -> list
         query = Query(fact.subject, fact.relation, fact.object, pairs)
         queries.append(context.encode(query, query.gaps[0]))
     values = []
-    for place, (log_probabilities, ids) in sorted(top_candidates(context, queries, k).items()):
+    for place, (log_probabilities, ids) in sorted(_top_candidates(context, queries, k).items()):
         for log_probability, i in zip(log_probabilities, ids, strict=True):
             values.append((attributes[place], context.vocabulary.entities[i], log_probability))
     return values
+
+
+def _top_candidates(
+    context: Context, queries: Sequence[EncodedQuery], k: int
+) -> dict[int, tuple[list[float], list[int]]]:
+    """The log probabilities and ids of the ``k`` best candidates for each query, by its index."""
+    best = {}
+    for part in context.score(queries):
+        top = part.log_probabilities.topk(min(k, part.log_probabilities.shape[1]))
+        values, ids = top.values.tolist(), top.indices.tolist()
+        best.update({place: (values[row], ids[row]) for place, row in zip(part.places, part.rows, strict=True)})
+    return best

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from nary.data.dataset import Dataset
-from nary.data.files import atomic_path
 from nary.errors import OutputError, SettingError, did_you_mean
+from nary.files.writing import atomic_path
 from nary.inference.export.program import write_onnx, write_torch
 from nary.inference.export.vectors import Source, write_names, write_npy, write_parquet, write_tsv
 from nary.models.base import Model

@@ -3,7 +3,7 @@
 Inputs are ``ids`` [n, 2m+3] (relation, subject, object, attributes, values; at the masked column any id, such as 0) and
 ``columns`` [n], the masked column of each fact, both int64. Outputs are ``entity_scores`` [n, E] and
 ``relation_scores`` [n, R]: the first means something where the masked column holds an entity, the second where it holds
-a relation.
+a relation. As in ``nary predict``, the facts may have further qualifiers.
 """
 
 import logging
@@ -37,7 +37,8 @@ class _Scores(nn.Module):
         self.model = model
 
     def forward(self, ids: Tensor, columns: Tensor) -> tuple[Tensor, ...]:
-        query = self.model.encode(Batch([Group(ids, columns)]))
+        partial = torch.ones_like(columns, dtype=torch.bool)
+        query = self.model.encode(Batch([Group(ids, columns, partial=partial)]))
         tables = (self.model.candidates(kind) for kind in ("entity", "relation"))
         return tuple(torch.addmm(bias, query, table.T) for table, bias in tables)
 

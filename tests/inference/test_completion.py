@@ -19,12 +19,13 @@ DATA = dataset_of(train=TRAIN)
 
 
 def test_the_joint_probability_is_the_share_of_facts() -> None:
-    found = remembering(DATA).complete(Query("Ada", GAP, GAP))
+    found = remembering(DATA).complete(Query("Ada", GAP, GAP), known="mark")
     assert found.positions == ["relation", "object"]
     assert found.experimental
     chances = {answer.fact: answer.probability for answer in found.answers if answer.probability > 1e-3}
     assert chances == pytest.approx({"Ada | likes | Ben": 1 / 3, "Ada | likes | Cy": 1 / 3, "Ada | sees | Cy": 1 / 3})
-    assert all(answer.known == (answer.fact in chances) for answer in found.answers)
+    meeting = "Ada | meets | Ben"  # only with qualifiers, which the model takes for another kind of fact
+    assert all(answer.known == (answer.fact in {*chances, meeting}) for answer in found.answers)
     scores = [answer.score for answer in found.answers]
     assert scores == sorted(scores, reverse=True)
 
@@ -48,8 +49,11 @@ def test_what_stands_in_each_gap_is_told() -> None:
             "probability": pytest.approx(1),
             "score": pytest.approx(0, abs=1e-5),
             "known": True,
+            "stored": {"fact": "Ada | sees | Cy", "label": "Ada | sees | Cy", "split": "train"},
+            "matches": 1,
         }
     ]
+    assert found["matches"] == 1
 
 
 def test_equal_gaps_filled_in_either_order_make_one_fact() -> None:
@@ -69,12 +73,37 @@ def test_nothing_is_said_twice() -> None:
 
 def test_known_completions_are_hidden_or_alone() -> None:
     predictor, query = remembering(DATA), Query("Ada", GAP, GAP)
-    every, hidden, only = (predictor.complete(query, 30, known).answers for known in ("mark", "hide", "only"))
-    assert len(only) == 3
-    assert all(answer.known for answer in only)
+    first, every, hidden, only = (
+        predictor.complete(query, 30, known).answers for known in ("first", "mark", "hide", "only")
+    )
+    assert {answer.fact for answer in only} == {*map(str, TRAIN[:3]), "Ada | meets | Ben"}
     assert hidden
     assert not any(answer.known for answer in hidden)
     assert {answer.fact for answer in every} <= {answer.fact for answer in [*hidden, *only]}
+    assert list(first[:4]) == list(only)
+    assert not any(answer.known for answer in first[4:])
+
+
+def test_a_stored_completion_is_found_however_improbable() -> None:
+    (meeting,) = (one for one in remembering(DATA).complete(Query("Ada", GAP, GAP)).answers if one.matches > 1)
+    assert (meeting.fact, meeting.matches) == ("Ada | meets | Ben", 2)
+    assert meeting.stored is not None
+    assert meeting.stored.fact == str(TRAIN[4])
+    assert meeting.probability == pytest.approx(0, abs=1e-6)
+
+
+def test_stored_facts_fill_gaps_among_qualifiers() -> None:
+    query = Query("Ada", "meets", GAP, [("with", GAP), (GAP, "1900")])
+    found = remembering(DATA).complete(query, known="only")
+    assert [answer.fact for answer in found.answers] == [str(TRAIN[5])]
+    assert found.matches == 1
+
+
+def test_many_stored_completions_are_counted() -> None:
+    facts = [Fact(f"person {i}", "likes", f"thing {i}") for i in range(40)]
+    found = remembering(dataset_of(train=facts)).complete(Query(GAP, "likes", GAP), k=5, known="only")
+    assert (len(found.answers), found.matches) == (5, 40)
+    assert any("40 stored facts match" in note for note in found.notes)
 
 
 def test_a_model_that_cannot_hide_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

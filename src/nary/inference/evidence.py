@@ -1,0 +1,99 @@
+"""What speaks for and against a fact: every element is masked in turn, as in an evaluation, and looked up in train.
+
+An improbable answer to an open query is no sign of an error: who was born in a year has many answers, each improbable.
+So the probability of an element is compared with how sure the model is. Its *fit* is its probability times the
+perplexity of the predicted distribution (the number of candidates the model hesitates between), at most 1.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from nary.evaluation.queries import MaskedBlock, Shortened, mask_table
+from nary.evaluation.ranks import count_blocks
+from nary.evaluation.scorer import QueryScorer
+from nary.facts import Block, FactTable
+from nary.facts.layout import OBJECT, RELATION, SUBJECT, attribute_columns, value_columns
+from nary.inference.context import Context
+from nary.inference.slots import Pairs
+from nary.progress import Progress, no_progress
+
+Floats = npt.NDArray[np.float64]
+_MEMORY = 1 << 26  # bytes of scores held at a time
+FROM_MODEL = 12
+"""How many of the first features say what the model says; more is better in each."""
+_UNSEEN = 0.1
+"""What an element counts that never stands in its slot."""
+_LOWEST = -50.0
+"""Of logarithms: an impossible element is as bad as a very improbable one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """How well each element of the facts of a block fits [n, 2m+3]; NaN for roles that the model cannot predict."""
+
+    block: Block
+    rank: Floats
+    """Filtered; 1 is the best."""
+    log_probability: Floats
+    log_fit: Floats
+
+
+class Evidence:
+    """Measures facts with a model, and compares them with its training facts."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        return Pairs(self._context.dataset.train)
+
+    def measure(self, table: FactTable, progress: Progress = no_progress) -> list[Measured]:
+        """Mask and score every element of every fact, a block for each arity."""
+        context = self._context
+        context.check_arity(max(table.arities, default=2))
+        measured = {block.arity: Measured(block, *np.full((3, *block.ids.shape), np.nan)) for block in table.blocks}
+        blocks = [_may_have_more(masked) for masked in mask_table(table, context.model.roles)[0]]
+        scorer = QueryScorer(context.model, _MEMORY)
+        for masked, part, counts in count_blocks(scorer, blocks, context.known, progress):
+            log_probabilities = (part.scores / context.calibration.temperature(part.kind)).log_softmax(-1)
+            entropy = torch.special.entr(log_probabilities.exp()).sum(-1).numpy()[part.rows]
+            log_probability = log_probabilities.numpy()[part.rows, masked.ids[part.places, masked.column]]
+            one, at = measured[masked.block.arity], (part.places, masked.column)
+            one.rank[at] = 1 + counts.higher + counts.ties / 2
+            one.log_probability[at] = log_probability
+            one.log_fit[at] = np.minimum(0, log_probability + entropy)
+        return list(measured.values())
+
+    def features(self, measured: Measured) -> Floats:
+        """The evidence about each fact [n, F].
+
+        What the model says: the smallest fit and the worst rank for each role and for the whole fact. What counts say,
+        without the fact itself: the smallest share in its slot, in the same way; how many elements stand in their slot
+        in train at all; how often two of its entities occur in one training fact, the smallest and the mean.
+        """
+        block, context = measured.block, self._context
+        lookup, slots = context.lookup, context.slots.of(block.ids)
+        itself = np.array([[lookup.count(row, "train")] for row in block.ids.tolist()])
+        counts, totals = context.slots.counts(slots, block.ids) - itself, context.slots.totals[slots] - itself
+        shares = np.log((counts + _UNSEEN) / (totals + 1))
+        together = np.log1p(self._pairs.counts(block) - itself)
+        m, width = block.qualifiers, block.ids.shape[1]
+        roles = [[RELATION], [SUBJECT], [OBJECT], attribute_columns(m), value_columns(m), range(width)]
+        logarithms = (measured.log_fit, -np.log(measured.rank), shares)
+        smallest = [_smallest(values[:, list(columns)]) for values in logarithms for columns in roles]
+        return np.stack([*smallest, (counts > 0).sum(1), together.min(1), together.mean(1)], axis=1)
+
+
+def _may_have_more(masked: MaskedBlock) -> MaskedBlock:
+    """The same queries about facts of which people may have left something out."""
+    return replace(masked, shortened=Shortened(masked.block.qualifiers, masked.block.arity, masked.column))
+
+
+def _smallest(values: Floats) -> Floats:
+    """The smallest number of each row, 0 without any."""
+    return np.fmin.reduce(np.maximum(values, _LOWEST), axis=1, initial=0.0)

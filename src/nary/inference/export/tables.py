@@ -1,0 +1,113 @@
+"""Scores and predictions as tables that join on the ids of the data they are about.
+
+A fact is spread over columns: its two ends and its relation, called as in the table it was imported from, and a column
+for each attribute. Literals are written as their plain values. What Nary adds comes last.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from nary.data.files import extension
+from nary.data.importers.mapping import FILE, GraphMapping
+from nary.errors import OutputError
+from nary.facts import Fact, Query, parse_fact, parse_query
+from nary.facts.fact import GAP, Element
+from nary.facts.literal import Literal
+from nary.files.writing import atomic_path
+from nary.inference.results import Plausibility, Prediction
+
+TABLES = (".csv", ".tsv", ".parquet")
+"""Extensions of tables."""
+
+_PARTS = ("subject", "relation", "object")
+
+
+def is_table(path: Path) -> bool:
+    """Whether the extension is that of a table."""
+    return extension(path).lower() in TABLES
+
+
+def write_table(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table as separated text or Parquet, by its extension."""
+    if path.suffix.lower() not in TABLES:
+        raise OutputError(f"cannot write a table to {path.name!r}", f"End it in one of {', '.join(TABLES)}.")
+    with atomic_path(path) as temporary:
+        if path.suffix.lower() == ".parquet":
+            frame.write_parquet(temporary)
+        else:
+            frame.write_csv(temporary, separator="\t" if path.suffix.lower() == ".tsv" else ",")
+
+
+def column_names(data: Path) -> tuple[str, str, str]:
+    """Return what the columns of subject, relation and object are called in the tables that ``data`` comes from."""
+    if not (data / FILE).is_file():
+        return _PARTS
+    tables = {(each.start, each.type or "type", each.end) for each in GraphMapping.read(data / FILE).edges}
+    return tables.pop() if len(tables) == 1 else _PARTS
+
+
+def score_table(scores: Iterable[Plausibility], columns: Sequence[str] = _PARTS) -> pl.DataFrame:
+    """Return a row for each fact: its plausibility, the element that fits least, and the rank of that."""
+    rows = []
+    for score in scores:
+        least = score.elements[0]
+        added = {
+            "plausibility": score.plausibility,
+            "known": score.known,
+            "fits_least": least.position,
+            "fits_least_name": _plain(least.name),
+            "fits_least_rank": least.rank,
+        }
+        rows.append((_spread(parse_fact(score.fact), columns), added))
+    return _frame(rows, columns)
+
+
+def prediction_table(predictions: Iterable[tuple[int, Prediction]], columns: Sequence[str] = _PARTS) -> pl.DataFrame:
+    """Return a row for each answer to each query, given with its line; ``rank`` numbers the answers of a query."""
+    rows = []
+    for number, prediction in predictions:
+        query = _spread(parse_query(prediction.query), columns)
+        for rank, answer in enumerate(prediction.answers, 1):
+            added = {
+                "line": number,
+                "position": prediction.position,
+                "rank": rank,
+                "answer": _plain(answer.name),
+                "label": answer.label,
+                "probability": answer.probability,
+                "score": answer.score,
+                "known": answer.known,
+            }
+            rows.append((query, added))
+    return _frame(rows, columns)
+
+
+def _spread(statement: Fact | Query, columns: Sequence[str]) -> dict[str, str]:
+    """Return the elements of a fact by column; several values of an attribute are joined by semicolons."""
+    primary = (statement.subject, statement.relation, statement.object)
+    cells = {column: _plain(element) for column, element in zip(columns, primary, strict=True)}
+    for attribute, value in statement.qualifiers:
+        column = _plain(attribute)
+        text = _plain(value)
+        cells[column] = f"{cells[column]};{text}" if column in cells and column not in columns else text
+    return cells
+
+
+def _plain(element: Element) -> str:
+    literal = None if element is GAP else Literal.from_name(str(element))
+    return literal.value if literal else "?" if element is GAP else str(element)
+
+
+def _frame(rows: Sequence[tuple[Mapping[str, str], Mapping[str, Any]]], columns: Sequence[str]) -> pl.DataFrame:
+    """Join both parts of the rows; an added column that is called like one of a fact gets an underscore."""
+    attributes = list(dict.fromkeys([*columns, *(column for cells, _ in rows for column in cells)]))
+    added = list(rows[0][1]) if rows else []
+    content: dict[str, Any] = {
+        column: pl.Series([cells.get(column) for cells, _ in rows], dtype=pl.String) for column in attributes
+    }
+    for column in added:
+        content[f"{column}_" if column in attributes else column] = [values[column] for _, values in rows]
+    return pl.DataFrame(content)
