@@ -5,12 +5,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+import torch
+
+from nary.auto import MINUTES, auto_note, auto_recipe, is_auto
 from nary.data.dataset import Dataset
 from nary.data.load import resolve
 from nary.models.base import Model
 from nary.models.registry import MODELS
 from nary.recipe import Recipe, choose_recipe, default_recipe_note, full_key
-from nary.runs import TrainingResult, prepare_dataset, train_recipe
+from nary.runs import (
+    BlendResult,
+    TrainedModel,
+    TrainingResult,
+    blend_runs,
+    fit_epochs,
+    prepare_dataset,
+    train_recipe,
+)
+from nary.runs.budget import check_budget
+from nary.threads import oversubscription_note
 
 if TYPE_CHECKING:
     from nary.keywords import TrainKeywords
@@ -25,20 +38,25 @@ def train(
     out: str | Path | None = None,
     callbacks: "Sequence[Callback]" = (),
     device: str | None = None,
+    minutes: float | None = None,
     **settings: "Unpack[TrainKeywords]",
 ) -> TrainingResult:
     """Train a model on facts.
 
     Args:
         data: A :class:`Dataset`, the name of one (``"nobel"``), or the path of a file or folder of facts.
-        model: The name of a model (see :func:`list_models`), a model class, or a model to train further; GRAN if not
-            given.
+        model: The name of a model (see :func:`list_models`), a model class, or a model to train further. ``"auto"``
+            trains rules, GRAN and a tuple model within ``minutes``, ten if not given, and blends them. If no model is
+            given, that is trained on data without a recipe, unless there are ``settings`` of a model; otherwise GRAN.
         recipe: The name of a shipped recipe (see :func:`list_recipes`), the path of a TOML file, or a :class:`Recipe`.
-            By default the recipe shipped for this model and dataset, or else the model's small recipe for ``nobel``.
+            By default the recipe shipped for this model and dataset, or else the model's small recipe for ``nobel``;
+            GRAN then has sizes by the number of facts.
         out: A folder for the run, with checkpoints from which ``nary train --resume`` continues. By default nothing
             is written.
         callbacks: Called while training; see :class:`nary.training.callbacks.Callback`.
         device: ``"cpu"``, ``"cuda"``, ...; by default an accelerator if there is one.
+        minutes: Train for about this long, instead of the epochs of the recipe: the speed of a few steps says how many
+            fit, and the learning rate decays over them.
         settings: Other values for keys of the recipe by their own name: ``epochs=20, num_layers=2, loss="margin"``.
 
     Returns:
@@ -47,10 +65,17 @@ def train(
     """
     dataset = data if isinstance(data, Dataset) else resolve(str(data))
     name = _model_name(model)
+    keys = [full_key(key) for key in settings] if name is None and recipe is None else []
+    auto = is_auto(dataset, name, recipe, keys)
     if isinstance(recipe, Recipe):
         chosen = recipe
+    elif auto:
+        chosen = auto_recipe(dataset, {})
+        minutes = MINUTES if minutes is None else minutes
+        warnings.warn(auto_note(chosen, minutes), stacklevel=2)
     else:
-        chosen = choose_recipe(dataset.name, name, None if recipe is None else str(recipe))
+        named = None if recipe is None else str(recipe)
+        chosen = choose_recipe(dataset.name, name, named, num_facts=len(dataset.facts))
         if recipe is None and (note := default_recipe_note(dataset.name, chosen.model_name)):
             warnings.warn(note, stacklevel=2)
     loss = str(settings.get("loss", chosen.loss.name))
@@ -62,7 +87,27 @@ def train(
     if module is not None:
         chosen = chosen.model_copy(update={"model": module.settings})
     dataset = prepare_dataset(dataset, chosen)
+    if note := oversubscription_note(torch.get_num_threads()):
+        warnings.warn(note, stacklevel=2)
+    if minutes is not None:
+        check_budget(overrides)
+        chosen = fit_epochs(dataset, chosen, minutes, at_most=auto)
     return train_recipe(dataset, chosen, None if out is None else Path(out), callbacks, module)
+
+
+def blend(runs: Sequence[str | Path | TrainedModel], *, out: str | Path | None = None) -> BlendResult:
+    """Blend trained models over the same data into one.
+
+    Args:
+        runs: Two or more run folders, model folders or trained models. None may have learned from the valid split: the
+            weights of the blend are fitted on it.
+        out: A run folder to write. By default nothing is written.
+
+    Returns:
+        The blend, a model like any other, with the MRR and the training time of each part.
+
+    """
+    return blend_runs(runs, None if out is None else Path(out))
 
 
 def _model_name(model: str | type[Model] | Model | None) -> str | None:

@@ -3,7 +3,8 @@
 The settings classes say what each key means; ``nary recipes`` prints it. A test keeps this list complete.
 """
 
-from typing import Literal, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict
 
 
 class TrainKeywords(TypedDict, total=False):
@@ -11,6 +12,7 @@ class TrainKeywords(TypedDict, total=False):
 
     # [training]
     epochs: int
+    max_steps: int
     batch_size: int
     learning_rate: float
     entity_lr_scale: float
@@ -27,6 +29,7 @@ class TrainKeywords(TypedDict, total=False):
     shuffle: Literal["facts", "instances"]
     merge_queries: bool
     relation_fraction: float
+    qualifier_dropout: float
     seed: int
     precision: Literal["auto", "fp32", "bf16"]
     eval_every: int
@@ -37,6 +40,11 @@ class TrainKeywords(TypedDict, total=False):
     entity_label_smoothing: float
     relation_label_smoothing: float
     value_weight: float
+    num_candidates: int
+    sampler: Literal["uniform", "frequency"]
+    frequency_power: float
+    in_batch: bool
+    logq_correction: bool
     num_negatives: int
     slot_negatives: float
     margin: float
@@ -54,8 +62,10 @@ class TrainKeywords(TypedDict, total=False):
     edge_bias_on: Literal["both", "key", "value", "none"]
     pair_edges: bool
     norm: Literal["post", "pre"]
+    parts: Sequence[str | Mapping[str, Any]]
     tie_embeddings: bool
     head: Literal["code", "equation"]
+    partial_embedding: bool
     predicts: Literal["all", "subject-object"]
     num_graph_layers: int
     relation_weight: float
@@ -98,4 +108,5 @@ class TrainKeywords(TypedDict, total=False):
     ties: Literal["mean", "optimistic", "pessimistic"]
     candidates: Literal["all", "seen"]
     positions: list[Literal["relation", "subject", "object", "attribute", "value"]]
+    given: int | Literal["all", "none", "curve"]
     memory: int

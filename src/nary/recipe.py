@@ -1,7 +1,8 @@
 """A recipe: everything needed to repeat a run, as one TOML file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
+from math import log2, sqrt
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from nary.data.dataset import Dataset
 from nary.errors import SettingError, did_you_mean
 from nary.evaluation.protocol import Protocol
 from nary.models.base import DatasetInfo
+from nary.models.blend.settings import BLEND, DEFAULT_PARTS, BlendSettings
 from nary.models.registry import MODELS
 from nary.training.settings import DEFAULT_LOSS, LOSSES, LossSettings, TrainingSettings, check_loss
 
@@ -30,7 +32,7 @@ class DataSettings(Settings):
     train_on: list[Literal["train", "valid"]] = Field(["train"], min_length=1)
     """The splits to train on; the published runs train on valid too."""
     valid_fraction: float | None = Field(None, gt=0, lt=1)
-    """Hold this fraction of train out as valid, for datasets without a valid split."""
+    """Hold out this fraction of train as valid; of the valid split if there is one, whose rest then goes to train."""
     qualifiers: bool = True
     """Train on and rank whole facts, or only their primary triples; equal triples are trained on once."""
 
@@ -48,6 +50,8 @@ class Recipe(Settings):
     def from_tables(cls, tables: Mapping[str, Any], file: str | None = None) -> "Recipe":
         """Validate the tables of a TOML file; ``file`` is its name for error messages."""
         _check_tables(tables, file)
+        if tables.get("model", {}).get("name") == BLEND:
+            tables = _with_whole_parts(tables, file)
         model = tables.get("model", {})
         model_class = MODELS.get(str(model.get("name", _DEFAULT_MODEL)))
         loss_class = LOSSES.get(_loss_name(tables))
@@ -71,6 +75,32 @@ class Recipe(Settings):
         """The name of the model."""
         return str(self.model.name)  # type: ignore[attr-defined]
 
+    @property
+    def parts(self) -> "list[Recipe]":
+        """The recipes of the parts of a blend, on its data; none for other models.
+
+        Seeds are counted from that of the blend. A device or precision set for the blend holds for its parts.
+        """
+        if not isinstance(self.model, BlendSettings):
+            return []
+        given = self.training.model_dump(include={"device", "precision"})
+        common = {key: value for key, value in given.items() if value != "auto"}
+        recipes = []
+        for part in self.model.parts:
+            seed = part.training.get("seed", 0) + self.training.seed
+            training = {**part.training, **common, "seed": seed}
+            recipes.append(Recipe.from_tables({**self.as_tables(), **part.model_dump(), "training": training}))
+        return recipes
+
+    def with_parts(self, parts: "Sequence[Recipe]") -> "Recipe":
+        """The recipe of a blend with changed recipes of its parts."""
+        tables = self.as_tables()
+        for own, part in zip(tables["model"]["parts"], parts, strict=True):
+            given = {key: own["training"][key] for key in ("seed", "device", "precision")}
+            own |= {key: part.as_tables()[key] for key in own}
+            own["training"] |= given
+        return Recipe.from_tables(tables)
+
     def with_overrides(self, overrides: Mapping[str, Any]) -> "Recipe":
         """The recipe with other values for keys such as ``training.epochs``."""
         return Recipe.from_tables(override_tables(self.as_tables(), overrides)) if overrides else self
@@ -88,13 +118,44 @@ class Recipe(Settings):
         return tomli_w.dumps(self.as_tables())
 
 
+def _with_whole_parts(tables: Mapping[str, Any], file: str | None) -> dict[str, Any]:
+    """The tables of a blend with every setting of its parts; a part may be the name of a recipe or of a model."""
+    parts = tables["model"].get("parts", [*DEFAULT_PARTS])
+    if not isinstance(parts, list):
+        raise SettingError(f"model.parts is {parts!r}", 'List models or recipes: ["rules", "gran/nobel"]', file)
+    whole = [_whole_part(part, tables.get("data", {}), file) for part in parts]
+    training = {"epochs": 0, **tables.get("training", {})}  # all that is trained are the parts
+    return {**tables, "model": {**tables["model"], "parts": whole}, "training": training}
+
+
+def _whole_part(part: Any, data: Mapping[str, Any], file: str | None) -> dict[str, Any]:
+    if isinstance(part, str):
+        shipped = shipped_recipes()
+        if part not in shipped and part not in MODELS:
+            raise SettingError(f"no recipe or model {part!r}", did_you_mean(part, [*MODELS, *shipped]), file)
+        part = read_toml(shipped[part]) if part in shipped else {"model": {"name": part}}
+        part = {table: part[table] for table in ("model", "loss", "training") if table in part}
+    if not isinstance(part, Mapping) or not {*part} <= {"model", "loss", "training"}:
+        raise SettingError(f"{part!r} is no part of a blend", "Give a name, or the tables model, loss, training.", file)
+    if part.get("model", {}).get("name") == BLEND:
+        raise SettingError("a blend cannot be part of a blend", "Name the parts of that blend instead.", file)
+    recipe = Recipe.from_tables({"data": data, **part}, file)
+    return {table: content for table, content in recipe.as_tables().items() if table in ("model", "loss", "training")}
+
+
 def choose_recipe(
-    data: str, model: str | None = None, recipe: str | None = None, overrides: Mapping[str, Any] | None = None
+    data: str,
+    model: str | None = None,
+    recipe: str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    num_facts: int | None = None,
 ) -> Recipe:
     """The recipe for ``model`` on ``data``.
 
     ``recipe`` names a shipped recipe (``gran/nobel``) or a file. Without it, the shipped recipe for this model and
-    dataset is taken, or else the model's recipe for :data:`EXAMPLE`; a model without recipes has its defaults.
+    dataset is taken, or else the model's recipe for :data:`EXAMPLE`; a model without recipes has its defaults. If the
+    number of facts is given, GRAN then has the sizes that :func:`gran_sizes` derives from it.
     ``overrides`` are other values for keys such as ``training.epochs``.
     """
     file = None
@@ -103,6 +164,8 @@ def choose_recipe(
         MODELS.get(name)  # an unknown model is an error of its own
         path = shipped_recipes().get(f"{name}/{data}") or shipped_recipes().get(f"{name}/{EXAMPLE}")
         tables = read_toml(path) if path else {"model": {"name": name}}
+        if num_facts is not None and name == _DEFAULT_MODEL and f"{name}/{data}" not in shipped_recipes():
+            tables = override_tables(tables, gran_sizes(num_facts))
     else:
         path = shipped_recipes().get(recipe.removesuffix(".toml")) or Path(recipe)
         if not path.is_file():
@@ -116,14 +179,32 @@ def choose_recipe(
     return Recipe.from_tables(override_tables(tables, {"data.name": data, **(overrides or {})}), file)
 
 
+def gran_sizes(num_facts: int) -> dict[str, Any]:
+    """Sizes of GRAN for data without a recipe, by the number of facts; quick rather than the best possible.
+
+    Vectors of 64, from 10,000 facts on of 128, from 50,000 on of 256. An epoch of few facts has many small batches. The
+    learning rate falls with wider vectors and smaller batches, the number of epochs with more facts. Narrow vectors
+    train faster in float32.
+    """
+    hidden_dim = 64 if num_facts < 10_000 else 128 if num_facts < 50_000 else 256
+    batch_size = 2 ** min(9, max(5, int(log2(max(1, num_facts / 12)))))
+    return {
+        "model.hidden_dim": hidden_dim,
+        "model.ffn_dim": 2 * hidden_dim,
+        "training.batch_size": batch_size,
+        "training.learning_rate": round(0.32 / hidden_dim * sqrt(batch_size / 512), 6),
+        "training.precision": "fp32" if hidden_dim < 256 else "auto",
+        "training.epochs": min(100, max(4, round(500_000 / max(1, num_facts)))),
+    }
+
+
 def default_recipe_note(data: str, model: str) -> str | None:
     """What to tell users who named no recipe if there is none for their data."""
     recipes = shipped_recipes()
     if f"{model}/{data}" in recipes or f"{model}/{EXAMPLE}" not in recipes:
         return None
-    return (
-        f"no recipe for this data: using {model}/{EXAMPLE}, which is small and quick; choose another or override keys"
-    )
+    sizes = "with sizes by the number of facts" if model == _DEFAULT_MODEL else "which is small and quick"
+    return f"no recipe for this data: using {model}/{EXAMPLE}, {sizes}; choose another or override keys"
 
 
 def override_tables(tables: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:

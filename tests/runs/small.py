@@ -29,6 +29,8 @@ SMALL: dict[str, Any] = {
     "training.precision": "fp32",
 }
 """A model that trains in a blink."""
+PATIENCE = 300
+"""Seconds after which a process counts as hanging; a busy machine is no failure."""
 NARY = [sys.executable, "-c", "from nary.apps.cli.main import main; main()"]
 
 
@@ -85,14 +87,14 @@ def start(*arguments: object) -> subprocess.Popen[str]:
 def finish(*arguments: object) -> str:
     """Run ``nary`` to its end, which must be a good one."""
     process = start(*arguments)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     return out
 
 
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     """Until ``condition`` holds, or the process has ended."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while process.poll() is None and not condition():
         assert time.monotonic() < end, "waited too long"
         time.sleep(0.002)
@@ -101,7 +103,7 @@ def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) ->
 def stop(process: subprocess.Popen[str], with_signal: signal.Signals) -> tuple[int, str]:
     """Send a signal; the exit code and what was said on standard error."""
     process.send_signal(with_signal)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     return process.returncode, err
 
 

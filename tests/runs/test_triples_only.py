@@ -26,6 +26,8 @@ def small(name: str, **changed: Any) -> dict[str, Any]:
     model_class = MODELS.get(name)
     sizes = {"num_layers": 1, "num_heads": 2, "hidden_dim": 16, "ffn_dim": 16, "rank": 4}
     model = {f"model__{key}": value for key, value in sizes.items() if key in model_class.settings_class.model_fields}
+    if name == "blend":
+        model = {"model__parts": ["rules", "frequency"]}
     return {**model, "loss__name": min(model_class.losses), **changed}
 
 

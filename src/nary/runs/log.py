@@ -1,16 +1,18 @@
 """The log of a run: ``log.txt`` for people, ``metrics.jsonl`` for machines."""
 
 import time
-from pathlib import Path
 
 import orjson
 
-from nary.data.files import atomic_path
-from nary.errors import OutputError
+from nary.files.manifest import record, updating
+from nary.files.reading import read_bytes
+from nary.files.writing import append
 from nary.runs.run_folder import METRICS, RunFolder
 from nary.training.callbacks import Callback, RunningMean, StepReport, ValidationReport
 from nary.training.checkpoint import TrainState
 from nary.training.trainer import Trainer
+
+_LOG = "log.txt"
 
 
 class RunLog(Callback):
@@ -25,45 +27,53 @@ class RunLog(Callback):
         """Drop the records of steps after the newest checkpoint: they will be repeated."""
         self._every = max(1, min(100, len(trainer.batches) // trainer.settings.batch_size))
         path = self.folder.path / METRICS
-        before = path.read_bytes() if path.is_file() else b""
+        before = read_bytes(path) if path.is_file() else b""
         records = [record for record in self.folder.records() if record["step"] <= trainer.state.step]
         after = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
         if after != before:
-            with atomic_path(path) as temporary:
-                temporary.write_bytes(after)
+            with updating(self.folder.path) as update:
+                update.path(METRICS).write_bytes(after)
         self.loss = RunningMean(next((record["loss"] for record in reversed(records) if "loss" in record), None))
-        self._say(f"resumed at step {trainer.state.step}" if trainer.state.step else "started")
+        append_line(self.folder, f"resumed at step {trainer.state.step}" if trainer.state.step else "started")
+        record_log(self.folder)
 
     def on_step(self, trainer: Trainer, report: StepReport) -> None:
-        """Log the running mean of the loss now and then."""
+        """Log the running mean of the loss now and then, if there is still a folder for it."""
+        self.folder.check_present()
         loss = self.loss.update(report.loss)
         if report.step % self._every == 0 or report.step == report.steps:
-            self._append({**vars(report), "loss": loss})
-            self._say(
+            append_record(self.folder, {**vars(report), "loss": loss})
+            append_line(
+                self.folder,
                 f"epoch {report.epoch:.2f}, step {report.step} of {report.steps}, loss {loss:.4f}, "
-                f"{report.instances_per_second:,.0f} instances/s"
+                f"{report.instances_per_second:,.0f} instances/s",
             )
 
     def on_validate(self, trainer: Trainer, report: ValidationReport) -> None:
         """Log a validation."""
-        self._append({"step": report.step, "epoch": report.epoch, "seconds": report.seconds, "valid_mrr": report.score})
-        self._say(f"step {report.step}: valid entity MRR {report.score:.4f}")
+        append_record(
+            self.folder,
+            {"step": report.step, "epoch": report.epoch, "seconds": report.seconds, "valid_mrr": report.score},
+        )
+        append_line(self.folder, f"step {report.step}: valid entity MRR {report.score:.4f}")
 
     def on_end(self, trainer: Trainer, state: TrainState) -> None:
         """Log how training ended."""
         ended = "interrupted" if state.interrupted else "finished"
-        self._say(f"{ended} after {state.step} steps, {state.seconds:.0f} seconds")
-
-    def _append(self, record: dict[str, object]) -> None:
-        _append_to(self.folder.path / METRICS, orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-
-    def _say(self, text: str) -> None:
-        _append_to(self.folder.path / "log.txt", f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode())
+        append_line(self.folder, f"{ended} after {state.step} steps, {state.seconds:.0f} seconds")
+        record_log(self.folder)
 
 
-def _append_to(path: Path, content: bytes) -> None:
-    try:
-        with path.open("ab") as file:
-            file.write(content)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}", "What was saved before is kept.") from None
+def append_record(folder: RunFolder, record: dict[str, object]) -> None:
+    """Add a line to ``metrics.jsonl``."""
+    append(folder.path / METRICS, orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def append_line(folder: RunFolder, text: str) -> None:
+    """Add a line to ``log.txt``, with the time."""
+    append(folder.path / _LOG, f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode())
+
+
+def record_log(folder: RunFolder) -> None:
+    """Note in the manifest how far the log has come."""
+    record(folder.path, (METRICS, _LOG), grows=True)

@@ -10,17 +10,18 @@ import torch
 
 from nary.config import Settings, validate_settings, with_overrides
 from nary.data.dataset import Dataset
-from nary.data.files import atomic_path
 from nary.data.transforms.simplify import primary_triples
-from nary.errors import SettingError
+from nary.errors import OutputError, SettingError
 from nary.evaluation.evaluate import evaluate
 from nary.evaluation.protocol import Protocol
 from nary.evaluation.ranks import Ranks
 from nary.evaluation.report import Report
 from nary.facts import Fact, FactTable, Position, Query, Vocabulary, parse, parse_fact, parse_query
+from nary.files.locks import folder_lock
+from nary.files.manifest import FolderUpdate, updating, write_manifest
+from nary.files.writing import atomic_path
 from nary.inference import folder as model_folder
 from nary.inference.card import card
-from nary.inference.lookup import FactLookup
 from nary.inference.prediction import Known
 from nary.inference.predictor import Predictor
 from nary.inference.results import (
@@ -29,6 +30,7 @@ from nary.inference.results import (
     Neighbors,
     Plausibility,
     Prediction,
+    RuleList,
     StoredFacts,
     Suggestions,
 )
@@ -36,6 +38,7 @@ from nary.models.base import Kind, Model
 from nary.progress import Progress, no_progress
 from nary.recipe import Recipe
 
+_WAIT = 60.0  # seconds for others that store something in the same folder
 _TRIPLES_ONLY = "Qualifiers are left out: the model was trained on primary triples and is ranked on them."
 
 
@@ -43,13 +46,14 @@ _TRIPLES_ONLY = "Qualifiers are left out: the model was trained on primary tripl
 class TrainedModel:
     """A trained ``module`` with the dataset and the recipe it was trained by.
 
-    ``reports`` are the evaluations stored with the model.
+    ``reports`` are the evaluations stored with the model, ``weights_digest`` the checksum of its weights in a folder.
     """
 
     module: Model
     dataset: Dataset
     recipe: Recipe
     reports: list[Report] = field(default_factory=list)
+    weights_digest: str | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return f"TrainedModel({self.name} on {self.dataset.name}, {self.num_parameters:,} parameters, {self.device})"
@@ -135,15 +139,18 @@ class TrainedModel:
             )
         return validate_settings(Protocol, tables["evaluation"], "evaluation")
 
-    def predict(self, query: str | Query, k: int = 10, known: Known = "mark") -> Prediction:
-        """The ``k`` best answers to a query with one gap: ``"Marie Curie | award received | ?"``."""
+    def predict(self, query: str | Query, k: int = 10, known: Known = "first") -> Prediction:
+        """The ``k`` best answers to a query with one gap: ``"Marie Curie | award received | ?"``.
+
+        Answers that stored facts give come ``first``; see :data:`nary.inference.prediction.Known`.
+        """
         return self.predictor.predict(_query(query), k, known)
 
-    def predict_many(self, queries: Sequence[str | Query], k: int = 10, known: Known = "mark") -> list[Prediction]:
+    def predict_many(self, queries: Sequence[str | Query], k: int = 10, known: Known = "first") -> list[Prediction]:
         """The ``k`` best answers to each of many queries, scored together."""
         return self.predictor.predict_many([_query(query) for query in queries], k, known)
 
-    def complete(self, query: str | Query, k: int = 10, known: Known = "mark") -> Completions:
+    def complete(self, query: str | Query, k: int = 10, known: Known = "first") -> Completions:
         """The ``k`` best ways to fill all gaps of a query."""
         return self.predictor.complete(_query(query), k, known)
 
@@ -160,13 +167,15 @@ class TrainedModel:
         chosen = Position.parse(position) if isinstance(position, str) else position
         return self.predictor.explain(_fact(fact), chosen)
 
+    def rules(
+        self, relation: str | None = None, kind: str | None = None, role: str | None = None, limit: int = 20
+    ) -> RuleList:
+        """The most confident rules, of one relation, of one kind and for one role if these are given."""
+        return self.predictor.rules(relation, kind, role, limit)
+
     def find_facts(self, pattern: str | Fact | Query, limit: int = 20) -> StoredFacts:
         """The stored facts that contain a pattern such as ``"Marie Curie | award received | ?"``."""
-        return self._lookup.find(parse(pattern) if isinstance(pattern, str) else pattern, limit)
-
-    @cached_property
-    def _lookup(self) -> FactLookup:
-        return FactLookup(self.dataset)
+        return self.predictor.find_facts(parse(pattern) if isinstance(pattern, str) else pattern, limit)
 
     def similar(self, name: str, kind: Kind | None = None, k: int = 10) -> Neighbors:
         """The ``k`` entities, or relations, most similar to ``name``."""
@@ -176,35 +185,54 @@ class TrainedModel:
     def predictor(self) -> Predictor:
         """The object that answers queries with this model; its probabilities are calibrated on held-out facts."""
         held_out = None if "valid" in self.recipe.data.train_on else self.dataset.splits.get("valid")
-        return Predictor(self.module, self.dataset, held_out)
+        recipes = self.recipe.parts or [self.recipe]
+        partial = any(recipe.training.qualifier_dropout > 0 for recipe in recipes)
+        return Predictor(self.module, self.dataset, held_out, partial)
 
     def save(self, folder: str | Path) -> None:
         """Write a model folder, which :func:`nary.load_model` reads again."""
         with atomic_path(Path(folder)) as temporary:
             model_folder.save_description(temporary, self.dataset, self.recipe)
-            self.save_trained(temporary)
+            with updating(temporary) as update:
+                self._write_trained(update, self.reports)
+            write_manifest(temporary)
 
     def save_trained(self, folder: Path) -> None:
         """Write what training adds to a model folder: weights, metrics and the model card."""
-        model_folder.save_weights(folder, self.module)
-        model_folder.save_reports(folder, self.reports)
-        model_folder.save_card(folder, self._card(self.reports))
+        with folder_lock(folder, _WAIT), updating(folder) as update:
+            model_folder.save_config(update.path(model_folder.CONFIG_FILE), self.dataset, self.recipe)
+            self._write_trained(update, self.reports)
+        self.weights_digest = model_folder.weights_digest(folder)
+
+    def _write_trained(self, update: FolderUpdate, reports: Sequence[Report]) -> None:
+        model_folder.save_weights(update.path(model_folder.WEIGHTS_FILE), self.module)
+        model_folder.save_tables(update, self.module, self.vocabulary)
+        model_folder.save_reports(update.path(model_folder.METRICS_FILE), reports)
+        update.path(model_folder.CARD_FILE).write_bytes(self._card(reports).encode())
 
     def add_report(self, report: Report, folder: Path | None = None) -> None:
         """Store a report on one of the model's splits; it replaces an older one by the same protocol.
 
         With ``folder``, the model folder it was loaded from, ``metrics.json`` and the card there are updated; a card
-        that was edited by hand stays as it is.
+        that was edited by hand stays as it is. Reports that others have stored there meanwhile are kept.
         """
         if report.split not in self.dataset.splits:
             raise SettingError(
                 f"a report on {report.split} is not part of the model", "Store reports on its own splits only."
             )
-        before, after = self.reports, model_folder.with_report(self.reports, report)
-        if folder is not None and after != before:
-            model_folder.save_reports(folder, after)
-            model_folder.save_card(folder, self._card(after), self._card(before))
-        self.reports = after
+        if folder is None:
+            self.reports = model_folder.with_report(self.reports, report)
+            return
+        with folder_lock(folder, _WAIT):
+            if self.weights_digest not in (None, model_folder.weights_digest(folder)):
+                raise OutputError(f"the model in {folder} has changed since it was loaded", "Evaluate it again.")
+            before = model_folder.load_reports(folder)
+            self.reports = model_folder.with_report(before, report)
+            if self.reports != before:
+                with updating(folder) as update:
+                    model_folder.save_reports(update.path(model_folder.METRICS_FILE), self.reports)
+                    if model_folder.is_card(folder, self._card(before)):
+                        update.path(model_folder.CARD_FILE).write_bytes(self._card(self.reports).encode())
 
     def _card(self, reports: Sequence[Report]) -> str:
         return card(self.dataset, self.module, self.recipe, reports)

@@ -1,0 +1,67 @@
+"""Before training: the splits that a recipe needs, and whether it goes with the model and the dataset."""
+
+from nary.data.dataset import Dataset
+from nary.data.transforms.simplify import drop_qualifiers
+from nary.data.transforms.splits import hold_out_valid, split_dataset
+from nary.errors import SettingError
+from nary.models.registry import MODELS
+from nary.recipe import Recipe
+from nary.training.settings import BUILT_IN_LOSSES
+
+
+def prepare_dataset(dataset: Dataset, recipe: Recipe) -> Dataset:
+    """``dataset`` with the splits that training needs; its notes say what was changed."""
+    if set(dataset.splits) == {"train"}:
+        dataset = split_dataset(dataset)
+    if recipe.data.valid_fraction is not None:
+        dataset = hold_out_valid(dataset, recipe.data.valid_fraction)
+    if not recipe.data.qualifiers:  # after splitting: the splits have the same facts with or without qualifiers
+        dataset = drop_qualifiers(dataset)
+    return dataset
+
+
+def check_recipe(dataset: Dataset, recipe: Recipe) -> None:
+    """Refuse settings that do not go with the model or the dataset."""
+    losses = sorted(MODELS.get(recipe.model_name).losses)
+    if recipe.loss.name in BUILT_IN_LOSSES and recipe.loss.name not in losses:  # others may be tried with any model
+        raise SettingError(
+            f"{recipe.model_name} cannot be trained with loss.name = {recipe.loss.name!r}",
+            f"It can be trained with: {', '.join(losses)}. Set one: --set loss.name={losses[0]}",
+        )
+    if recipe.training.qualifier_dropout and not MODELS.get(recipe.model_name).supports_qualifier_dropout:
+        raise SettingError(
+            f"{recipe.model_name} cannot learn from facts with qualifiers left out, as training.qualifier_dropout asks",
+            "Leave it out, or train another model, such as gran.",
+        )
+    _check_validation(dataset, recipe)
+    for split in recipe.data.train_on:
+        if split not in dataset.splits:
+            raise SettingError(
+                f"data.train_on names {split}, which {dataset.name} does not have",
+                f"It has: {', '.join(dataset.splits)}; data.valid_fraction can hold a valid split out of train.",
+            )
+
+
+def _check_validation(dataset: Dataset, recipe: Recipe) -> None:
+    """Refuse to validate, or to stop early, on a split that does not exist or is trained on."""
+    every, patience = recipe.training.eval_every, recipe.training.patience
+    if patience and not every:
+        raise SettingError(
+            f"training.patience is {patience}, but training.eval_every is 0", "Validate every epoch with 1."
+        )
+    if every and ("valid" not in dataset.splits or "valid" in recipe.data.train_on):
+        raise SettingError(
+            f"training.eval_every is {every}, but there is no valid split that is not trained on",
+            "Leave valid out of data.train_on, or hold facts out of train with data.valid_fraction.",
+        )
+    if every:
+        check_ranks_entities(recipe)
+
+
+def check_ranks_entities(recipe: Recipe) -> None:
+    """Refuse a protocol without entities, whose MRR models are selected by."""
+    if not recipe.evaluation.asks_entities:
+        raise SettingError(
+            f"evaluation.positions is {', '.join(recipe.evaluation.positions)}: no entities, whose MRR is needed",
+            "Add subject, object or value; nary evaluate can rank without them.",
+        )
