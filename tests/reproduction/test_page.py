@@ -24,6 +24,18 @@ def line_of(page: str, name: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
+def test_a_curve_has_a_section_of_its_own(folder: Path) -> None:
+    assert "Partial context" not in results_page(folder)
+    points = {f"{group}[given={level}]": {"mrr": 0.5} for group in ("object", "entity") for level in (0, 1, 2, "all")}
+    figures = {"mrr": 0.4, "hits@1": 0.3, "hits@10": 0.6}
+    record(folder, "gran-hete", 0.4, dataset="nobel", metrics={"entity": figures, **points})
+    page = results_page(folder)
+    section = page[page.index("## Partial context") :]
+    assert line_of(section, "`gran/nobel`")[1:9] == ["0.500"] * 8
+    record(folder, "gran-hete", 0.4, dataset="nobel", seed=1, metrics={"entity": figures, **points})
+    assert line_of(results_page(folder)[page.index("## Partial context") :], "`gran/nobel`")[1] == "0.500 ± 0.000"
+
+
 def test_seeds_make_one_row_beside_the_published_figures(folder: Path) -> None:
     record(folder, "gran-hete-fast", 0.80)
     record(folder, "gran-hete-fast", 0.82, seed=1, seconds=120.0)
@@ -36,6 +48,22 @@ def test_seeds_make_one_row_beside_the_published_figures(folder: Path) -> None:
     assert "- `gran/jf17k-4-fast`, −0.040: it is small." in page
     assert "- A: filter slots, filter_splits train test." in page
     assert "- paper: A paper." in page
+
+
+def test_the_first_table_has_the_best_of_ours_and_the_best_published(folder: Path) -> None:
+    record(folder, "gran-hete-fast", 0.80, seconds=1700.0)
+    record(folder, "gran-hete", 0.84, seconds=4000.0)
+    record(folder, "gran-homo", 0.9)  # an ablation
+    before = results_page(folder).split("## How to read")[0]
+    expected = ["jf17k-4", "entity", "0.800", "**0.840**", "`gran/jf17k-4`", "train", "67", "0.850", "gran-hete"]
+    assert line_of(before, "jf17k-4") == expected
+    with (folder / "published.toml").open("a") as file:
+        file.write('[[best]]\ndataset = "jf17k-4"\ngroup = "entity"\nsystem = "Newer"\nmrr = 0.9\n')
+    record(folder, "gran-hete-30m", 0.83, seconds=9000.0)  # on a busy machine
+    assert line_of(results_page(folder), "jf17k-4")[2:4] == ["0.830", "**0.840**"]
+    record(folder, "blend", 0.91, seconds=None)
+    line = line_of(results_page(folder), "jf17k-4")
+    assert line[2:] == ["0.910", "**0.910**", "`blend/jf17k-4`, a blend", "train", "–", "0.900", "Newer"]
 
 
 def test_a_large_difference_without_a_note_says_so_and_a_small_one_nothing(folder: Path) -> None:
@@ -189,3 +217,21 @@ def test_all_systems_stand_in_one_table_with_their_size_and_time(folder: Path) -
 def test_without_results_on_its_datasets_there_is_no_table_of_all_systems(folder: Path) -> None:
     record(folder, "ram", 0.70, dataset="jf17k")
     assert "All systems" not in results_page(folder)
+
+
+def test_a_blend_stands_above_its_parts(folder: Path) -> None:
+    assert "Parts of blends" not in results_page(folder)
+    parts = [
+        {"name": "runs/rules", "seconds": 2.4, "valid_mrr": {}, "mrr": {"entity": 0.7}},
+        {"name": "gran", "seconds": None, "valid_mrr": {}, "mrr": {"entity": 0.8, "relation": 1.0}},
+    ]
+    record(folder, "blend", 0.9, dataset="nobel", parts=parts, seconds=75.0)
+    page = results_page(folder)
+    lines = page[page.index("## Parts of blends") :].splitlines()
+    assert lines[5].startswith("| recipe ")
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[7:10]]
+    assert cells == [
+        ["`blend/nobel`", "", "0.900", "", "", "75"],
+        ["", "rules", "0.700", "", "", "2"],
+        ["", "gran", "0.800", "", "1.000", ""],
+    ]

@@ -11,8 +11,9 @@ from training.small import OnStep
 
 from nary.data.dataset import Dataset
 from nary.errors import OutputError, SettingError
+from nary.reproduction.claims import claim
 from nary.reproduction.experiments import Experiment, find_experiment
-from nary.reproduction.queue import Job, parse_seeds, plan, record_job, train_job
+from nary.reproduction.queue import Job, parse_seeds, plan, read_queue, record_job, train_job, with_seeds
 from nary.reproduction.records import read_results
 from nary.runs import InterruptedRun
 from nary.training.callbacks import Callback, StepReport
@@ -34,7 +35,7 @@ def make(job: Job, folder: Path, data: Dataset, *callbacks: Callback) -> Path:
 
 
 def jobs(experiment: Experiment, folder: Path, *seeds: int) -> list[Job]:
-    return plan([experiment], seeds or [0], folder / "runs", folder / "results")
+    return plan(with_seeds([experiment], seeds or [0]), folder / "runs", folder / "results")
 
 
 def test_a_result_is_recorded_under_its_recipe_and_seed(data: Dataset, experiment: Experiment, tmp_path: Path) -> None:
@@ -107,8 +108,75 @@ def test_seeds() -> None:
             parse_seeds(text)
 
 
+def test_a_queue_has_the_most_urgent_rows_first_and_each_once(tmp_path: Path) -> None:
+    path = tmp_path / "queue.toml"
+    path.write_text(
+        """
+        [[row]]
+        name = "gran/jf17k"
+        seeds = [1, 2]
+        priority = 3
+        [[row]]
+        name = "gran/nobel"
+        [[row]]
+        name = "gran/jf17k"
+        seeds = [0, 1]
+        priority = 2
+        """
+    )
+    expected = [("gran/nobel", 0), ("gran/jf17k", 0), ("gran/jf17k", 1), ("gran/jf17k", 2)]
+    assert [(one.name, one.seed) for one in read_queue(path)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("row = 1", "expected"),
+        ("[rows]", "expected"),
+        ("[[row]]", "row.name is missing"),
+        ('[[row]]\nname = "gran/nobell"', "no table or recipe is called"),
+        ('[[row]]\nname = "gran/nobel"\nseeds = [-1]', "row.seeds.0 is -1"),
+    ],
+)
+def test_mistakes_in_a_queue(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "queue.toml"
+    path.write_text(text)
+    with pytest.raises(SettingError, match=message):
+        read_queue(path)
+
+
+def test_the_queue_of_the_results_names_rows_that_exist() -> None:
+    queued = read_queue(Path(__file__).parents[2] / "results" / "queue.toml")
+    assert len(queued) > 10
+    assert {one.recipe.training.seed for one in queued} == {0, 1, 2}
+
+
+def test_a_job_that_a_process_works_on_is_running(experiment: Experiment, tmp_path: Path) -> None:
+    (job,) = jobs(experiment, tmp_path)
+    with claim(tmp_path / "runs" / job.path) as claimed:
+        assert claimed
+        (running,) = jobs(experiment, tmp_path)
+        assert (running.state, running.pending) == ("running", False)
+        with claim(tmp_path / "runs" / job.path) as again:
+            assert not again
+    assert jobs(experiment, tmp_path)[0].state == "to do"
+
+
 @pytest.mark.benchmark_data
 @pytest.mark.usefixtures("benchmark_data")
 def test_facts_that_are_incomplete_reproduce_nothing(tmp_path: Path) -> None:
-    (job,) = plan([find_experiment("ram/wikipeople")], [0], tmp_path, tmp_path)
+    (job,) = plan([find_experiment("ram/wikipeople")], tmp_path, tmp_path)
     assert (job.state, job.pending) == ("incomplete data", False)
+
+
+def test_a_blend_is_a_row_with_what_its_parts_are_worth(tmp_path: Path) -> None:
+    data = replace(small_data(300), name="nobel")
+    recipe = small_recipe(data, "blend", model__parts=["rules", "frequency"])
+    (job,) = jobs(Experiment("blend/nobel-tiny", recipe), tmp_path)
+    record = orjson.loads(make(job, tmp_path, data).read_bytes())
+    assert jobs(job.experiment, tmp_path)[0].state == "recorded"
+    assert [part["name"] for part in record["parts"]] == ["rules", "frequency"]
+    by_part = [part["mrr"]["entity"] for part in record["parts"]]
+    assert by_part[0] > by_part[1]
+    assert record["metrics"]["entity"]["mrr"] > by_part[1]
+    assert record["seconds"] > sum(part["seconds"] for part in record["parts"])

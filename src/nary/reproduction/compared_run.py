@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from re import fullmatch
 from typing import Any
 
 import orjson
@@ -12,6 +13,7 @@ from nary.config import validate_settings, with_overrides
 from nary.errors import DataError, SettingError
 from nary.evaluation.metrics import Metrics
 from nary.evaluation.protocol import Protocol
+from nary.files.reading import read_bytes
 from nary.inference.folder import METRICS_FILE
 from nary.recipe import Recipe, choose_recipe, shipped_recipes
 from nary.reproduction.experiments import variant_of
@@ -49,6 +51,12 @@ class ComparedRun:
     def data(self) -> str:
         """The dataset, with a word if qualifiers are left out."""
         return f"{self.dataset}, triples only" if self.triples_only else self.dataset
+
+    @property
+    def label(self) -> str:
+        """The same for runs that differ in the seed: the name of a result record up to it, or the recipe."""
+        matched = fullmatch(r"(.+)-seed\d+\.json", Path(self.path).name)
+        return matched[1] if matched else self.recipe or self.model
 
     def metric(self, group: str, name: str) -> float | None:
         """One metric of a query group."""
@@ -119,7 +127,7 @@ def _read_folder(path: Path, split: str, overrides: Mapping[str, Any]) -> Compar
 def _read_record(path: Path, split: str, overrides: Mapping[str, Any]) -> ComparedRun:
     """A result record, written by ``nary evaluate --record``."""
     try:
-        record = orjson.loads(path.read_bytes())
+        record = orjson.loads(read_bytes(path))
         recipe = Recipe.from_tables(record["recipe"], str(path))
         protocol = validate_settings(Protocol, record["protocol"], "protocol", str(path))
         run = ComparedRun(

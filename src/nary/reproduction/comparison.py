@@ -14,10 +14,12 @@ from nary.errors import OutputError
 from nary.evaluation.metrics import GROUPS
 from nary.plotting import new_figure, save_figure
 from nary.reproduction.compared_run import ComparedRun
+from nary.reproduction.curve_plot import LEVELS, has_curve, plot_given
 from nary.tables import Strong, Table, escape_markdown, left, right
 
 _SHOWN = [("entity", "mrr"), ("entity", "hits@1"), ("entity", "hits@10")]
 _SHOWN += [(group, "mrr") for group in ("subject/object", "value", "relation")]
+_CURVE = tuple((f"{group}[given={level}]", "mrr") for group in ("object", "entity") for level in LEVELS)
 _EXPORTED = ("mrr", "hits@1", "hits@3", "hits@10", "count")
 _TITLES = {"mrr": "MRR", "hits@1": "Hits@1", "hits@10": "Hits@10"}
 _SUFFIXES = {"entity": "", "subject/object": " s/o", "value": " value", "relation": " relation"}
@@ -102,7 +104,7 @@ class Comparison:
         """Comma-separated values, unrounded, for all query groups; lines below the table start with ``#``."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        groups = [group for group in GROUPS if any(group in run.metrics for run in self.runs)]
+        groups = [group for group in (*GROUPS, *dict(_CURVE)) if any(group in run.metrics for run in self.runs)]
         columns = [(group, name) for group in groups for name in _EXPORTED]
         writer.writerow([*_DESCRIPTION, *self._cost_titles, *(f"{name} {group}" for group, name in columns)])
         for run in self.runs:
@@ -111,7 +113,13 @@ class Comparison:
         return text.getvalue() + "".join(f"# {line}\n" for line in self.below)
 
     def plot(self, path: Path) -> None:
-        """Plot entity MRR over training time; runs without a training time are horizontal lines."""
+        """Plot entity MRR over training time; runs without a training time are horizontal lines.
+
+        If every run was evaluated with ``evaluation.given = "curve"``, plot MRR by number of qualifiers given instead.
+        """
+        if self.given and all(map(has_curve, self.given)):
+            plot_given(self.given, self.split, path)
+            return
         values = [(run, run.metric("entity", "mrr")) for run in self.runs]
         points = [(run.run, run.seconds, mrr) for run, mrr in values if mrr is not None]
         if not points:
@@ -144,7 +152,7 @@ class Comparison:
 
     def _table(self, escape: Callable[[str], str] = str) -> Table:
         """The rows as text; ``escape`` is applied to what is not a number."""
-        titles = [f"{_TITLES[name]}{_SUFFIXES[group]}" for group, name in self._shown]
+        titles = [_title(group, name) for group, name in self._shown]
         rows = []
         for run in self.runs:
             description = [escape(_formatted(getattr(run, name))) for name in _DESCRIPTION]
@@ -168,7 +176,12 @@ class Comparison:
     @cached_property
     def _shown(self) -> list[tuple[str, str]]:
         """The metrics that at least one run has."""
-        return [column for column in _SHOWN if self.best(*column) is not None]
+        return [column for column in (*_SHOWN, *_CURVE) if self.best(*column) is not None]
+
+
+def _title(group: str, name: str) -> str:
+    group, _, given = group.removesuffix("]").partition("[given=")
+    return f"{group} {given} given" if given else f"{_TITLES[name]}{_SUFFIXES[group]}"
 
 
 def _differences(runs: Sequence[ComparedRun]) -> Iterator[str]:
@@ -176,7 +189,7 @@ def _differences(runs: Sequence[ComparedRun]) -> Iterator[str]:
     data = list(_difference("Different data", runs, [run.data for run in runs]))
     fingerprints = [run.fingerprint[:12] if run.fingerprint else None for run in runs]
     yield from data or _difference("Different facts under the same name, by fingerprint", runs, fingerprints)
-    protocols = [run.protocol.as_dict() for run in runs]
+    protocols = [run.protocol.model_dump(exclude={"memory"}) for run in runs]
     for key in protocols[0]:
         yield from _difference(f"Different protocols, {key}", runs, [_text(protocol[key]) for protocol in protocols])
     if len({run.dataset for run in runs}) == 1:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 from nary.data.catalog import is_dataset
 from nary.errors import SettingError, did_you_mean
@@ -81,6 +82,11 @@ class Experiment:
         """The file name of its result records up to the seed: ``gran-hete-fast``."""
         return record_stem(self.recipe, self.label)
 
+    @property
+    def seed(self) -> int:
+        """The random seed."""
+        return self.recipe.training.seed
+
     def with_seed(self, seed: int) -> "Experiment":
         """The same experiment with another random seed."""
         training = self.recipe.training.model_copy(update={"seed": seed})
@@ -125,7 +131,13 @@ def _ablations(experiment: Experiment) -> Iterator[Experiment]:
 
 
 def find_experiment(name: str) -> Experiment:
-    """The experiment called ``name``; a model without recipes has one with its defaults for every dataset."""
+    """The experiment called ``name``, or that of a recipe file.
+
+    A model without recipes has one with its defaults for every dataset.
+    """
+    if name.endswith(".toml"):
+        recipe = Recipe.from_file(Path(name))
+        return Experiment(f"{recipe.model_name}/{Path(name).stem}", recipe)
     experiments = all_experiments()
     model, _, dataset = name.partition("/")
     if f"{model}/{EXAMPLE}" not in experiments and model in MODELS and is_dataset(dataset):

@@ -3,22 +3,33 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from nary.data.files import atomic_path
+from nary.files.writing import atomic_path
 from nary.reproduction.experiments import RESULT_TABLES, ResultTable, is_ablation
 from nary.reproduction.figure import datasets_to_plot, plot_results
 from nary.reproduction.page_tables import (
     Footnotes,
+    blends_table,
     breakdown_table,
+    given_table,
     overview_table,
     published_table,
     settings_tables,
 )
 from nary.reproduction.published import Published, read_published
 from nary.reproduction.records import ResultRow, read_result_rows
+from nary.reproduction.summary import summary_table
 
 FIGURE = Path("images") / "results.svg"
 """Relative to the page."""
-_HEADER = """# Results
+_TITLE = """# Results
+
+MRR on the test split. *Ours* is the best of our results, with the time that its recipe took to train on one or two
+cores of a CPU, and *ours in 30 minutes* the best of the recipes that need no longer than that. *entity* covers all
+entities of a fact, *subject/object* only those of its main triple. With a star, train has all of valid but a small part
+that was held out to choose the best epoch. Times were measured on shared machines: on a quiet one, training is up to
+four times faster. Most published results took hours on a GPU.
+"""
+_HEADER = """## How to read the tables
 
 Every result of ours on this page was measured with a command of this repository and is recorded in a file under
 `results/`; `nary results results --out docs/results.md` generates the page from these files. Rows are named after their
@@ -44,7 +55,10 @@ def results_page(folder: Path, page: Path | None = None) -> str:
     """The page as Markdown, with links relative to ``page``, or to a file beside the folder."""
     rows, published = read_result_rows(folder, page=page), read_published(folder)
     notes = Footnotes(published.notes)
-    lines = [_HEADER]
+    lines = [_TITLE]
+    if summary := summary_table(rows, published):
+        lines += [*summary, ""]
+    lines += [_HEADER]
     for table in RESULT_TABLES:
         if table.name == "breakdown":
             sections = _breakdown_sections(table, rows, published)
@@ -54,6 +68,10 @@ def results_page(folder: Path, page: Path | None = None) -> str:
         lines += [f"## {table.title}", "", *(sections or none)]
     if trials := settings_tables(read_result_rows(folder, "valid", page)):
         lines += ["## One setting at a time", "", *trials]
+    if blends := blends_table(rows):
+        lines += ["## Parts of blends", "", *blends]
+    if given := given_table(rows):
+        lines += ["## Partial context", "", *given]
     if overview := overview_table(rows):
         lines += ["## All systems", "", *overview]
     if datasets_to_plot(rows):

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from math import isnan
+from typing import Any
 
+from nary.reproduction.curve_plot import LEVELS
 from nary.reproduction.experiments import is_ablation
 from nary.reproduction.published import PUBLISHED_METRICS, Published, PublishedResult
 from nary.reproduction.records import TRIAL_LABEL, ResultRow, recorded_settings
@@ -22,6 +24,14 @@ Systems with several recipes for a dataset list each by name. The tables above l
 each recipe was trained on: train, or train+valid."""
 _SETTINGS_LEGEND = """Entity MRR on the valid split. Every row was trained on train only, for fewer epochs than in the
 tables above. `nary tune DATA --search each --results FOLDER` makes such a table ([Reproducing](reproducing.md))."""
+_GIVEN_GROUPS = ("object", "entity")
+_GIVEN_LEGEND = """Test MRR of objects and of all entities with 0, 1, 2 and all qualifiers given, over the queries that
+have any to leave out ([Partial context](partial-context.md))."""
+
+
+_BLEND_GROUPS = ("entity", "subject/object", "relation")
+_BLENDS_LEGEND = """Each blend, and below it its parts, each alone. The seconds of a blend are those of its parts and of
+fitting its weights ([Blend](models/blend.md))."""
 
 
 class Footnotes:
@@ -108,6 +118,36 @@ def settings_tables(trials: Sequence[ResultRow]) -> list[str]:
             )
             lines += [f"### {base.dataset}, {base.model}, {epochs} epochs", "", *table, ""]
     return [_SETTINGS_LEGEND, "", *lines] if lines else []
+
+
+def blends_table(rows: Sequence[ResultRow]) -> list[str]:
+    """Each blend with its parts: what they are worth and what they cost; empty without blends."""
+    body = []
+    for row in rows:
+        for record in row.records:
+            if parts := record.get("parts"):
+                figures = (row.formatted(group, "mrr") for group in _BLEND_GROUPS)
+                body.append([_name(row), "", *figures, _seconds(row)])
+                body += [["", part["name"].rpartition("/")[2], *_part_cells(part)] for part in parts]
+    if not body:
+        return []
+    titles = ["recipe", "part", *(f"MRR {group}" for group in _BLEND_GROUPS), "seconds"]
+    return [_BLENDS_LEGEND, "", *_markdown(titles, body), ""]
+
+
+def _part_cells(part: Mapping[str, Any]) -> list[str]:
+    """The metrics and the training time of a part of a blend."""
+    figures = [_decimals(part["mrr"][group]) if group in part["mrr"] else "" for group in _BLEND_GROUPS]
+    return [*figures, "" if part["seconds"] is None else f"{part['seconds']:,.0f}"]
+
+
+def given_table(rows: Sequence[ResultRow]) -> list[str]:
+    """MRR by number of qualifiers given, for the rows that were ranked that way."""
+    points = [f"{group}[given={level}]" for group in _GIVEN_GROUPS for level in LEVELS]
+    curves = [row for row in rows if row.values(points[0], "mrr")]
+    cells = [[_name(row), *(row.formatted(point, "mrr") for point in points), row.links()] for row in curves]
+    titles = [f"{group}, {level}" for group in _GIVEN_GROUPS for level in LEVELS]
+    return [_GIVEN_LEGEND, "", *_markdown(["recipe", *titles, "files"], cells), ""] if cells else []
 
 
 def _markdown(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -1,24 +1,30 @@
-"""The work queue of ``nary reproduce``: which trainings are left, how long they take, and running them."""
+"""The work queue of ``nary reproduce``: which trainings are left, in which order, and running one of them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from pydantic import Field
+
+from nary.config import Settings, read_toml, validate_settings
 from nary.data.catalog import catalog_entry
 from nary.data.catalog.locate import find
 from nary.data.dataset import Dataset
 from nary.errors import SettingError
 from nary.progress import Progress, no_progress
-from nary.reproduction.experiments import Experiment
+from nary.reproduction.claims import is_claimed
+from nary.reproduction.experiments import Experiment, find_experiments
 from nary.reproduction.records import read_results, record_result, recorded_settings
 from nary.runs import TrainingResult, train_or_resume
 from nary.runs.run_folder import is_run_folder
 from nary.runs.training import seedless_settings
 from nary.training.callbacks import Callback
 
-State = Literal["recorded", "started", "to do", "incomplete data"]
+QUEUE = "queue.toml"
+"""The file of queued rows in a folder of results."""
+State = Literal["recorded", "running", "started", "to do", "incomplete data"]
 
 
 @dataclass(frozen=True)
@@ -26,24 +32,23 @@ class Job:
     """One training of an experiment and its state."""
 
     experiment: Experiment
-    """With the seed of this training."""
     state: State
     seconds: float | None
     """The mean time of recorded trainings with these settings; None if there are none."""
 
     @property
-    def seed(self) -> int:
-        """The random seed."""
-        return self.experiment.recipe.training.seed
+    def title(self) -> str:
+        """The experiment and its seed."""
+        return f"{self.experiment.name}, seed {self.experiment.seed}"
 
     @property
     def path(self) -> Path:
         """Where the run is, relative to the folder of runs, and the result record, relative to that of results."""
-        return Path(self.experiment.dataset) / f"{self.experiment.stem}-seed{self.seed}"
+        return Path(self.experiment.dataset) / f"{self.experiment.stem}-seed{self.experiment.seed}"
 
     @property
     def pending(self) -> bool:
-        """Whether the job can and should be run; incomplete data cannot reproduce anything."""
+        """Whether the job waits for a worker; incomplete data cannot reproduce anything."""
         return self.state in ("started", "to do")
 
     def as_dict(self) -> dict[str, object]:
@@ -51,16 +56,44 @@ class Job:
         return {
             "name": self.experiment.name,
             "dataset": self.experiment.dataset,
-            "seed": self.seed,
+            "seed": self.experiment.seed,
             "state": self.state,
             "seconds": self.seconds,
         }
 
 
-def plan(experiments: Iterable[Experiment], seeds: Sequence[int], runs: Path, results: Path) -> list[Job]:
-    """One job for each experiment and seed; ``runs`` and ``results`` are the folders to look for earlier work."""
+class QueuedRow(Settings):
+    """A ``[[row]]`` of a queue."""
+
+    name: str
+    """A table or a recipe, as ``nary reproduce`` takes them."""
+    seeds: list[Annotated[int, Field(ge=0, lt=1 << 31)]] = Field([0], min_length=1)
+    priority: int = 1
+    """Rows with smaller numbers come first."""
+
+
+def read_queue(path: Path) -> list[Experiment]:
+    """The experiments of a queue with their seeds, the most urgent first, each once."""
+    tables = read_toml(path)
+    rows = tables.pop("row", [])
+    if tables or not isinstance(rows, list):
+        hint = 'Write [[row]] and below it: name = "gran/nobel"'
+        raise SettingError("not a queue: expected [[row]] and nothing else", hint, str(path))
+    queued = [validate_settings(QueuedRow, row, "row", str(path)) for row in rows]
+    ordered = sorted(queued, key=lambda row: row.priority)
+    chosen = [one for row in ordered for one in with_seeds(find_experiments([row.name]), row.seeds)]
+    return list({(one.name, one.seed): one for one in chosen}.values())
+
+
+def with_seeds(experiments: Iterable[Experiment], seeds: Sequence[int]) -> list[Experiment]:
+    """Each experiment with each seed."""
+    return [experiment.with_seed(seed) for experiment in experiments for seed in seeds]
+
+
+def plan(experiments: Iterable[Experiment], runs: Path, results: Path) -> list[Job]:
+    """One job for each experiment; ``runs`` and ``results`` are the folders to look for earlier work."""
     recorded = [(result, recorded_settings(result)) for result in read_results(results) if result["split"] == "test"]
-    return [_job(experiment.with_seed(seed), runs, recorded) for experiment in experiments for seed in seeds]
+    return [_job(experiment, runs, recorded) for experiment in experiments]
 
 
 def train_job(job: Job, runs: Path, load: Callable[[], Dataset], callbacks: Sequence[Callback] = ()) -> TrainingResult:
@@ -89,8 +122,10 @@ def _job(experiment: Experiment, runs: Path, recorded: Sequence[tuple[Mapping[st
     same = [result for result, settings in recorded if settings == wanted and result["dataset"] == experiment.dataset]
     times = [result["seconds"] for result in same if result["seconds"]]
     job = Job(experiment, "to do", mean(times) if times else None)
-    if any(result["seed"] == job.seed for result in same):
+    if any(result["seed"] == experiment.seed for result in same):
         return replace(job, state="recorded")
+    if is_claimed(runs / job.path):
+        return replace(job, state="running")
     if _is_incomplete(experiment.dataset):
         return replace(job, state="incomplete data")
     return replace(job, state="started") if is_run_folder(runs / job.path) else job

@@ -3,7 +3,7 @@
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from re import fullmatch
 from statistics import mean, stdev
@@ -13,10 +13,13 @@ import numpy
 import orjson
 import torch
 
-from nary.data.files import atomic_path
 from nary.errors import DataError, SettingError
+from nary.evaluation.metrics import GROUPS
 from nary.evaluation.protocol import Protocol
 from nary.evaluation.report import Report
+from nary.files.reading import read_bytes
+from nary.files.writing import atomic_path
+from nary.models.blend.model import Blend
 from nary.recipe import Recipe
 from nary.reproduction.experiments import all_experiments, record_stem, variant_of
 from nary.runs import RunFolder, TrainedModel, load_model
@@ -37,7 +40,7 @@ def record_result(run: RunFolder, model: TrainedModel, report: Report, folder: P
 
     The file is named after model, variant and seed, and after ``label``, which tells the recipe from the shipped one.
     """
-    recipe = run.recipe
+    recipe = model.recipe
     record = {
         "format": FORMAT,
         "model": recipe.model_name,
@@ -48,7 +51,8 @@ def record_result(run: RunFolder, model: TrainedModel, report: Report, folder: P
         **report.as_dict(),  # dataset, split, protocol, metrics
         "fingerprint": model.dataset.fingerprint,
         "parameters": model.num_parameters,
-        "seconds": _training_seconds(run),
+        "seconds": run.seconds,
+        **({"parts": _parts(run, model, report)} if isinstance(model.module, Blend) else {}),
         "hardware": hardware(),
         "versions": _versions(),
     }
@@ -67,15 +71,14 @@ def record_trial(trial: Trial, folder: Path) -> Path | None:
     return record_result(RunFolder(trial.folder), load_model(trial.folder), report, folder, label)
 
 
-def check_recordable(run: RunFolder, split: str, protocol: Protocol, folder: Path, label: str = "") -> None:
+def check_recordable(recipe: Recipe, split: str, protocol: Protocol, folder: Path, label: str = "") -> None:
     """Refuse, before ranking, to replace a record made with another split, protocol or settings."""
-    recipe = run.recipe
     path = _record_path(recipe, folder, label)
     if not path.is_file():
         return
     remedy = "Choose another --label, or remove that file."
     try:
-        old = orjson.loads(path.read_bytes())
+        old = orjson.loads(read_bytes(path))
         settings = effective_settings(Recipe.from_tables(old["recipe"]))
     except (ValueError, KeyError, TypeError):
         raise SettingError(f"{path} exists and is not a result record", remedy) from None
@@ -93,7 +96,7 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
     records = []
     for path in sorted(folder.glob("*/*.json")):
         try:
-            record = orjson.loads(path.read_bytes())
+            record = orjson.loads(read_bytes(path))
         except (OSError, ValueError) as error:
             raise DataError(f"not a result record: {error}", file=str(path)) from None
         if missing := [key for key in _KEYS if key not in record]:
@@ -153,7 +156,9 @@ class ResultRow:
         first = self.records[0]
         stated = first["protocol"].items()
         rules = (f"{key} {' '.join(value) if isinstance(value, list) else value}" for key, value in stated if value)
-        return f"{', '.join(rules)}. Trained on {'+'.join(first['trained_on'])}"
+        kept = first["recipe"]["data"].get("valid_fraction")
+        held_out = f" with a fraction of {kept} held out as valid" if kept else ""
+        return f"{', '.join(rules)}. Trained on {'+'.join(first['trained_on'])}{held_out}"
 
     @property
     def seconds(self) -> float | None:
@@ -205,6 +210,21 @@ def read_result_rows(folder: Path, split: str = "test", page: Path | None = None
     return rows
 
 
+def _parts(run: RunFolder, model: TrainedModel, report: Report) -> list[dict[str, Any]]:
+    """The parts of a blend, each ranked like the blend itself: name, seconds, MRR by query group on valid and here."""
+    if not isinstance(model.module, Blend):
+        return []
+    logged = [record for record in run.records() if "part" in record]
+    parts = []
+    for module, record in zip(model.module.models, logged, strict=False):  # the last record is that of the blend
+        metrics = replace(model, module=module).evaluate(report.split, protocol=report.protocol).metrics
+        mrr = {group: metrics[group]["mrr"] for group in GROUPS if group in metrics}
+        parts.append(
+            {"name": record["part"], "seconds": record["part_seconds"], "valid_mrr": record["mrr"], "mrr": mrr}
+        )
+    return parts
+
+
 def hardware() -> str:
     """The processor, its cores, and the number of compute threads."""
     info = Path("/proc/cpuinfo")
@@ -225,13 +245,10 @@ def recordable_run(path: Path) -> RunFolder:
 def _record_path(recipe: Recipe, folder: Path, label: str) -> Path:
     if not fullmatch(r"[\w.,=+-]*", label):
         raise SettingError(f"the label {label!r} cannot be part of a file name", "Use letters, digits and dashes.")
-    return folder / recipe.data.name / f"{record_stem(recipe, label)}-seed{recipe.training.seed}.json"
-
-
-def _training_seconds(run: RunFolder) -> float | None:
-    """The training time, by the last line of the log."""
-    times = [record["seconds"] for record in run.records() if "seconds" in record]
-    return round(times[-1], 1) if times else None
+    name = recipe.data.name
+    if not fullmatch(r"[^/\\\0]+", name) or name in (".", ".."):  # a run of a stranger must not tell where to write
+        raise SettingError(f"the dataset name {name!r} cannot be the name of a folder", "Only such runs are recorded.")
+    return folder / name / f"{record_stem(recipe, label)}-seed{recipe.training.seed}.json"
 
 
 def _settings_key(settings: dict[str, Any] | None) -> bytes:
