@@ -3,8 +3,9 @@
     python benchmarks/reading.py [--facts 1000000] [--entities 100000] [--rounds 3] [--json]
 
 Part one reads generated JSON Lines into a FactTable, against parsing the same lines with orjson alone; memory is the
-peak above the imports, measured in a separate process. Part two loads jf17k by name (it needs NARY_DATA_HOME), with
-checksums, first without and then with the cached table, against reading its bytes and splitting its lines.
+peak above the imports, measured in a separate process. It does the same in the JSON format of GRAN. Part two loads
+jf17k by name (it needs NARY_DATA_HOME), with checksums, first without and then with the cached table, against reading
+its bytes and splitting its lines.
 """
 
 import argparse
@@ -64,11 +65,11 @@ def _high_water() -> int:
     return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
 
-def measure_json_lines(facts: int, entities: int, rounds: int) -> dict[str, float]:
+def measure_json(format: str, facts: int, entities: int, rounds: int) -> dict[str, float]:
     """Part one."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "facts.jsonl"
-        write(generate(facts, entities), path)
+        path = Path(folder) / "facts.json"
+        write(generate(facts, entities), path, format=format)
         times = [(seconds(lambda: parse_bare(path)), seconds(lambda: read(path))) for _ in range(rounds)]
         return {
             "facts": facts,
@@ -109,7 +110,10 @@ def main() -> None:
     if options.peak:
         print_peak(options.peak)
         return
-    parts = {"json_lines": measure_json_lines(options.facts, options.entities, options.rounds)}
+    parts = {
+        name: measure_json(format, options.facts, options.entities, options.rounds)
+        for name, format in (("json_lines", "jsonl"), ("gran", "gran"))
+    }
     if "NARY_DATA_HOME" in os.environ:
         parts["jf17k"] = measure_by_name(options.rounds)
     if options.json:

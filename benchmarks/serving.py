@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -70,12 +70,16 @@ class Client:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[int]:
-    """Serve the model in ``folder``; yields the port."""
+def serving(folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[int]:
+    """Serve the model in ``folder``, with other variables if given; yields the port."""
     with (
         (folder.parent / f"{folder.name}.log").open("w") as log,
         subprocess.Popen(
-            [*COMMAND, "serve", str(folder), "--port", "0"], stdout=subprocess.PIPE, stderr=log, text=True
+            [*COMMAND, "serve", str(folder), "--port", "0"],
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env=environment,
         ) as process,
     ):
         try:

@@ -2,9 +2,6 @@
 
     python benchmarks/use.py RUN [--data nobel] [--sample 400] [--seed 0] [--json]
 
-- errors: in a fifth of the test facts one element is replaced by another that was seen in its role. Of the facts that
-  ``score`` calls least plausible, as many as were replaced, the share that was; and the area under the ROC curve. The
-  mean of ten draws.
 - calibration: how far the probability of the best answer is from how often it is right, on average over ten groups of
   test questions of like probability; as the model's scores give it, and after calibration.
 - suggest: each qualifier of a test fact is hidden in turn; how often it is among the first suggestions.
@@ -23,49 +20,10 @@ import numpy as np
 
 from nary import load, load_model
 from nary.data.transforms.reindex import reindex
-from nary.facts import GAP, Fact, Position, Query, Role
+from nary.facts import GAP, Fact, Position, Query
 from nary.runs import TrainedModel
 
 KS = (1, 5, 10)
-DRAWS = 10
-
-
-def seen_by_role(model: TrainedModel) -> dict[Role, list[str]]:
-    """What stands in each role in train."""
-    seen: dict[Role, set[str]] = {role: set() for role in Role}
-    for fact in model.dataset.train.facts(model.dataset.vocabulary):
-        for position, element in fact.elements().items():
-            seen[position.role].add(str(element))
-    return {role: sorted(names) for role, names in seen.items()}
-
-
-def with_error(fact: Fact, seen: dict[Role, list[str]], known: set[Fact], random: np.random.Generator) -> Fact:
-    """``fact`` with another element at one position, so that it is no known fact."""
-    elements = fact.elements()
-    while True:
-        position = list(elements)[random.integers(len(elements))]
-        names = seen[position.role]
-        changed = Fact.from_elements({**elements, position: names[random.integers(len(names))]})
-        if changed not in known:
-            return changed
-
-
-def errors(model: TrainedModel, test: Sequence[Fact], random: np.random.Generator) -> dict[str, float]:
-    """How well planted errors are told from true facts, on average over :data:`DRAWS`."""
-    known = set(model.dataset.facts.facts(model.dataset.vocabulary))
-    seen = seen_by_role(model)
-    planted = len(test) // 5
-    figures = []
-    for _ in range(DRAWS):
-        wrong = np.zeros(len(test), bool)
-        wrong[random.choice(len(test), planted, replace=False)] = True
-        facts = [with_error(fact, seen, known, random) if w else fact for fact, w in zip(test, wrong, strict=True)]
-        plausibility = np.array([scored.plausibility for scored in model.score(facts)])
-        order = np.argsort(plausibility, kind="stable")
-        pairs = plausibility[wrong][:, None], plausibility[~wrong]
-        figures.append([wrong[order[:planted]].mean(), np.less(*pairs).mean() + np.equal(*pairs).mean() / 2])
-    precision, auc = np.mean(figures, axis=0).tolist()
-    return {"facts": len(test), "planted": planted, "draws": DRAWS, "precision": precision, "auc": auc}
 
 
 def calibration(model: TrainedModel, test: Sequence[Fact]) -> dict[str, float]:
@@ -165,7 +123,7 @@ def main() -> None:
         table, _ = reindex(other.test, other.vocabulary, model.dataset.vocabulary)
     test = list(table.facts(model.dataset.vocabulary))
     random = np.random.default_rng(given.seed)
-    parts: dict[str, object] = {"errors": errors(model, test, random), "calibration": calibration(model, test)}
+    parts: dict[str, object] = {"calibration": calibration(model, test)}
     if qualified := [fact for fact in test if fact.qualifiers]:
         parts["suggest"] = suggest(model, sampled(qualified, given.sample, random))
     if model.module.supports_multiple_masks:

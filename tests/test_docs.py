@@ -32,14 +32,29 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_exist(page: Path) -> None:
-    known = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    known = {command.name for command in app.registered_commands}
     used = set(re.findall(r"^nary ([a-z]+)", page.read_text(), re.MULTILINE))
     used |= set(re.findall(r"`nary ([a-z]+)", page.read_text()))
     assert used <= known
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_tables_have_a_cell_for_each_column(page: Path) -> None:
+    columns = 0
+    for line in page.read_text().splitlines():
+        cells = re.sub(r"`[^`]*`|\\\|", "", line).count("|") if line.startswith("|") else 0
+        columns = columns if columns and cells else cells
+        assert cells == columns, line
+
+
 def test_results_are_made_from_their_files() -> None:
     assert (ROOT / "docs" / "results.md").read_text() == results_page(ROOT / "results", ROOT / "docs" / "results.md")
+
+
+def test_the_readme_shows_the_first_table_of_the_results() -> None:
+    page, readme = ((ROOT / path).read_text() for path in ("docs/results.md", "README.md"))
+    table = [line for line in page.split("\n## ")[0].splitlines() if line.startswith("|")]
+    assert "\n".join(table) in readme, "copy the first table of docs/results.md to README.md"
 
 
 @pytest.mark.parametrize("page", FIGURE_PAGES, ids=lambda page: page.stem)

@@ -9,7 +9,7 @@ from nary.config import read_toml, with_overrides
 from nary.data import catalog
 from nary.errors import SettingError
 from nary.models.registry import MODELS
-from nary.recipe import EXAMPLE, Recipe, choose_recipe, full_key, shipped_recipes
+from nary.recipe import EXAMPLE, Recipe, choose_recipe, full_key, gran_sizes, shipped_recipes
 from nary.training.settings import LOSSES
 
 # entity and relation smoothing, dropout, epochs, trained on
@@ -81,6 +81,19 @@ def test_unknown_data_take_the_model_s_example(model: str) -> None:
         assert recipe == choose_recipe("mine", recipe=example)
 
 
+def test_the_sizes_of_gran_follow_from_the_number_of_facts() -> None:
+    sizes = [gran_sizes(num_facts) for num_facts in (1, 500, 9_999, 10_000, 50_000, 10**7)]
+    assert [one["model.hidden_dim"] for one in sizes] == [64, 64, 64, 128, 256, 256]
+    assert [one["training.batch_size"] for one in sizes] == [32, 32, 512, 512, 512, 512]
+    assert [one["training.epochs"] for one in sizes] == [100, 100, 50, 50, 10, 4]
+    assert [one["training.learning_rate"] for one in sizes] == [0.00125, 0.00125, 0.005, 0.0025, 0.00125, 0.00125]
+    recipe = choose_recipe("mine", overrides={"training.epochs": 3}, num_facts=20_000)
+    assert (recipe.training.epochs, recipe.model.hidden_dim, recipe.model.ffn_dim) == (3, 128, 256)  # type: ignore[attr-defined]
+    assert choose_recipe("mine", recipe="gran/nobel", num_facts=20_000) == choose_recipe("mine", recipe="gran/nobel")
+    assert choose_recipe("mine", "ram", num_facts=20_000) == choose_recipe("mine", "ram")
+    assert choose_recipe("jf17k", num_facts=20_000) == choose_recipe("jf17k")  # it has a recipe
+
+
 def test_a_recipe_serves_other_data(tmp_path: Path) -> None:
     recipe = choose_recipe("mine", recipe="gran/jf17k", overrides={"training.epochs": 2})
     assert (recipe.data.name, recipe.training.epochs) == ("mine", 2)
@@ -106,7 +119,7 @@ def test_a_recipe_serves_other_data(tmp_path: Path) -> None:
         ({"loss.name": "marign"}, "unknown loss 'marign'", "margin"),
         ({"loss.value_weight": 0}, "loss.value_weight is 0", "greater than 0"),
         (
-            {"training.merge_queries": True},
+            {"training.shuffle": "facts"},
             'training: merge_queries and relation_fraction need shuffle = "instances"',
             "",
         ),
@@ -168,14 +181,15 @@ def test_keys_by_their_own_name() -> None:
 
 @pytest.mark.parametrize("loss", [*LOSSES])
 def test_another_loss_keeps_the_settings_that_it_has(loss: str) -> None:
-    before = choose_recipe("nobel").as_tables()["loss"]
+    plain = "gran/nobel-roles"  # whose queries are not merged, which not every loss can learn from
+    before = choose_recipe("nobel", recipe=plain).as_tables()["loss"]
     assert before["entity_label_smoothing"] > 0
-    changed = choose_recipe("nobel", overrides={"loss.name": loss})
+    changed = choose_recipe("nobel", recipe=plain, overrides={"loss.name": loss})
     defaults = LOSSES.get(loss).settings_class().model_dump()  # type: ignore[call-arg]
     expected = {**defaults, **{key: value for key, value in before.items() if key in defaults}, "name": loss}
     assert changed.loss.model_dump() == expected
     with pytest.raises(SettingError, match=r"unknown key loss\.epoch"):
-        choose_recipe("nobel", overrides={"loss.name": loss, "loss.epoch": 3})
+        choose_recipe("nobel", recipe=plain, overrides={"loss.name": loss, "loss.epoch": 3})
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
+from nary import threads as _threads
 from nary.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from nary.api import list_datasets, list_models, list_recipes, train
+    from nary.api import blend, list_datasets, list_models, list_recipes, train
     from nary.data.catalog import register_dataset
     from nary.data.dataset import Dataset
     from nary.data.io.formats import register_format
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
     from nary.training.callbacks import Callback
     from nary.training.losses import register_loss
 
+_threads.configure()  # before anything imports torch
+
 _MODULES = {
-    "nary.api": ("list_datasets", "list_models", "list_recipes", "train"),
+    "nary.api": ("blend", "list_datasets", "list_models", "list_recipes", "train"),
     "nary.data.catalog": ("register_dataset",),
     "nary.data.dataset": ("Dataset",),
     "nary.data.io.formats": ("register_format",),
@@ -67,6 +70,7 @@ __all__ = [
     "TrainedModel",
     "TrainingResult",
     "Vocabulary",
+    "blend",
     "list_datasets",
     "list_models",
     "list_recipes",
@@ -90,6 +94,7 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: ``import nary`` stays fast."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'nary' has no attribute {name!r}")
+    _threads.requested_threads()  # an error if it is not a number
     return getattr(_import_module(_MODULE_OF[name]), name)
 
 

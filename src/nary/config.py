@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from nary.errors import SettingError, did_you_mean
+from nary.files.reading import read_bytes
 
 
 class Settings(BaseModel):
@@ -41,11 +42,23 @@ def validate_settings(
 def read_toml(path: Path) -> dict[str, Any]:
     """Read the tables of a TOML file."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingError(f"cannot be read: {error}", file=str(path)) from None
+        return parse_toml(read_bytes(path).decode())
     except tomllib.TOMLDecodeError as error:
         raise SettingError(f"not TOML: {error}", file=str(path)) from None
+    except (OSError, ValueError) as error:
+        raise SettingError(f"cannot be read: {error}", file=str(path)) from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML; what the parser cannot take, such as very many brackets or digits, is an error of the text."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise tomllib.TOMLDecodeError("nested too deeply") from None
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:  # from int(), which limits the number of digits
+        raise tomllib.TOMLDecodeError("a number with too many digits") from None
 
 
 def with_overrides(tables: Mapping[str, Mapping[str, Any]], overrides: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -70,6 +83,6 @@ def parse_overrides(texts: Sequence[str]) -> dict[str, Any]:
 
 def _parse_value(text: str) -> Any:
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        return parse_toml(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text

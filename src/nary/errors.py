@@ -77,6 +77,10 @@ class MissingExtraError(NaryError):
         super().__init__(f"{purpose} needs an optional dependency", f"Install it with: pip install 'nary[{extra}]'")
 
 
+class NaryWarning(UserWarning):
+    """Something that the user should know, but that stops nothing. Commands print it as a note."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint with the known names nearest to ``name``, or with all of them if there are only a few."""
     known = list(known)

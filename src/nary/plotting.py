@@ -4,8 +4,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nary.data.files import atomic_path
 from nary.errors import MissingExtraError, OutputError
+from nary.files.writing import atomic_path
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

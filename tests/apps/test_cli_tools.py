@@ -149,3 +149,12 @@ def test_help_has_an_example(nary: Nary, command: str) -> None:
     outcome = nary(command, "--help")
     assert outcome.code == 0
     assert f"Example: nary {command}" in outcome.out
+
+
+def test_generate_a_property_graph(nary: Nary, tmp_path: Path) -> None:
+    outcome = nary("generate", tmp_path / "company", "--property-graph", "--facts", "400", "--errors", "0.02", "--json")
+    assert (outcome.json["edges"], outcome.json["errors"]) == (400, 8)
+    assert sum(outcome.json["types"].values()) == 400
+    assert (tmp_path / "company" / "edges.csv").read_text().startswith("id,start,end,type,date,role,")
+    assert "WORKS_AT" in nary("generate", tmp_path / "again", "--property-graph", "--facts", "400", "--neo4j").out
+    assert "Give --facts N" in nary("generate", tmp_path / "x.jsonl", "--json").error["hint"]

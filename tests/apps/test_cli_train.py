@@ -14,6 +14,7 @@ from nary.data.load import load
 from nary.facts import Fact, FactTable, Vocabulary
 from nary.recipe import choose_recipe
 from nary.reproduction.records import read_results
+from nary.runs import RunFolder, load_model
 
 MEASURES = {"mrr", "hits@1", "hits@3", "hits@5", "hits@10", "mr", "count"}
 
@@ -49,10 +50,26 @@ def test_train(nary: Nary, facts: Path, tmp_path: Path) -> None:
     outcome = nary("train", facts, "--out", folder, "--seed", 3, *options())
     assert outcome.code == 0, outcome.err
     assert f"Next: nary evaluate {folder}" in outcome.out
-    assert "no recipe for this data: using gran/nobel" in outcome.err
+    assert "no recipe for this data: using gran/nobel, with sizes by the number of facts" in outcome.err
     assert "steps; more epochs or a smaller training.batch_size" in outcome.err
     assert (folder / "curves.png").read_bytes()[:4] == b"\x89PNG"
     assert "seed = 3\n" in (folder / "recipe.toml").read_text()
+
+
+def test_train_for_some_minutes(nary: Nary, facts: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    settings = options()[2:]  # without the epochs
+    settings = [part for part in zip(settings[::2], settings[1::2], strict=True) if "epochs" not in part[1]]
+    outcome = nary("train", facts, "--out", folder, "--minutes", 0.005, *(word for pair in settings for word in pair))
+    assert outcome.code == 0, outcome.err
+    fitted = RunFolder(folder).recipe.training
+    assert f"{fitted.max_steps:,} steps fit into 0.005 minutes" in outcome.err
+    assert f"{folder}: {fitted.max_steps:,} steps" in outcome.out
+    both = nary("train", facts, "--minutes", 1, "--set", "training.epochs=3", "--out", tmp_path / "both")
+    assert (both.code, (tmp_path / "both").exists()) == (2, False)
+    assert "training.epochs is given beside a number of minutes" in both.err
+    assert nary("train", "--resume", folder, "--minutes", 1).code == 2
+    assert "0.0 minutes of training" in nary("train", facts, "--minutes", 0, "--out", tmp_path / "none").err
 
 
 def test_train_json(nary: Nary, facts: Path, tmp_path: Path) -> None:
@@ -143,6 +160,25 @@ def test_evaluate_under_another_protocol(nary: Nary, trained: Path) -> None:
     assert {group.partition("[")[0] for group in subject["metrics"]} == {"entity", "subject/object"}
 
 
+def test_evaluate_by_how_much_is_given(nary: Nary, trained: Path, data: Dataset, tmp_path: Path) -> None:
+    text = nary("evaluate", trained, "--given", "curve")
+    assert text.code == 0, text.err
+    assert "MRR by number of qualifiers given" in text.out
+    whole, path = nary("evaluate", trained, "--json").json["metrics"], tmp_path / "ranks.jsonl"
+    curve = nary("evaluate", trained, "--given", "curve", "--ranks", path, "--json").json
+    assert curve["protocol"]["given"] == "curve"
+    assert curve["metrics"]["entity"] == whole["entity"]
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    objects = [line for line in lines if line.get("given") == 0 and line["position"] == "object"]
+    assert len(objects) == curve["metrics"]["object[given=0]"]["count"]
+    one = nary("evaluate", trained, "--given", 1, "--json").json
+    assert one["protocol"]["given"] == 1
+    assert one["metrics"]["entity"]["count"] == whole["entity"]["count"]
+    stored = [report.protocol.given for report in load_model(trained).reports if report.split == "test"]
+    assert {"all", "curve", 1} <= set(stored)
+    assert "evaluation.given" in nary("evaluate", trained, "--given", "some", "--json").error["message"]
+
+
 def test_evaluate_broken_down(nary: Nary, trained: Path, data: Dataset) -> None:
     by_arity = nary("evaluate", trained, "--split", "train", "--by", "arity", "--json").json["metrics"]
     assert {"entity[arity=3]", "entity[arity=4]"} <= set(by_arity)
@@ -228,7 +264,7 @@ def test_predict(nary: Nary, trained: Path, query: str) -> None:
 def test_predict_shows_what_is_known(nary: Nary, trained: Path, data: Dataset) -> None:
     fact = next(f for f in data.train.facts(data.vocabulary) if f.arity == 2)
     shown = nary("predict", trained, f"{fact.subject} | {fact.relation} | ?", "-k", 100)
-    assert [line for line in shown.out.splitlines() if fact.object in line and line.endswith("known")]
+    assert [line for line in shown.out.splitlines() if fact.object in line and f"train: {fact.subject}" in line]
 
 
 def test_predict_with_the_frequency_model(nary: Nary, facts: Path, query: str, tmp_path: Path) -> None:
@@ -290,7 +326,9 @@ def test_one_model(nary: Nary) -> None:
     nodes = len(names.entities) + len(names.relations)
     layer = 4 * (d * d + d) + (d * f + f) + (f * d + d) + 4 * d
     head = d * d + d + 2 * d
-    assert result["parameters"] == (1 + nodes) * d + nodes + 2 * d + layers * layer + 2 * 4 * (d // 4) + head
+    roles, partial, edge_types = 5, 1, 5 + 25
+    edges = 2 * edge_types * (d // 4)
+    assert result["parameters"] == (1 + roles + partial + nodes) * d + nodes + 2 * d + layers * layer + edges + head
     assert nary("models", "frequency", "--data", "nobel", "--json").json["parameters"] == 0
     assert f"{result['parameters']:,}" in nary("models", "gran", "--data", "nobel").out
 

@@ -4,6 +4,7 @@ import json
 import signal
 from pathlib import Path
 
+import polars as pl
 import pytest
 from apps.command import Nary
 from runs.small import finish, start, stop, wait_until
@@ -49,6 +50,22 @@ def test_a_file_of_queries(nary: Nary, model: TrainedModel, run_folder: Path, tm
     assert all(len(line["answers"]) == 2 for line in lines)
     again = nary("predict", run_folder, *options)
     assert again.out.replace("\n", "") == f"{tmp_path / 'out.jsonl'} is complete: 300 lines."
+
+
+def test_a_table_of_answers(nary: Nary, model: TrainedModel, run_folder: Path, tmp_path: Path) -> None:
+    queries, out = tmp_path / "queries.txt", tmp_path / "answers.csv"
+    asked = _queries(model)[:9]
+    queries.write_text("\n".join(["", *asked]))
+    outcome = nary("predict", run_folder, "--facts", queries, "--out", out, "-k", 3, "--json")
+    assert outcome.json == {"out": str(out), "lines": 9, "before": 0, "errors": 0}
+    table = pl.read_csv(out)
+    for number, query in enumerate(asked, 2):  # the first line is blank
+        answers = model.predict(query, k=3).answers
+        assert table.filter(pl.col("line") == number)["answer"].to_list() == [answer.name for answer in answers]
+    queries.write_text("? | r | ?\n")
+    refused = nary("predict", run_folder, "--facts", queries, "--out", tmp_path / "other.csv", "--json")
+    assert refused.code == 2
+    assert not (tmp_path / "other.csv").exists()
 
 
 def test_a_bad_line(nary: Nary, model: TrainedModel, run_folder: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 from apps.command import Nary
 
@@ -41,12 +42,23 @@ def test_the_worst(nary: Nary, model: TrainedModel, run_folder: Path, facts: Pat
     assert nary("score", run_folder, facts).out.count("\n") == 12
 
 
+def test_a_table_of_all_scores(nary: Nary, model: TrainedModel, run_folder: Path, facts: Path, tmp_path: Path) -> None:
+    outcome = nary("score", run_folder, facts, "--split", "test", "--out", tmp_path / "scores.parquet")
+    assert outcome.code == 0, outcome.err
+    table = pl.read_parquet(tmp_path / "scores.parquet")
+    test = list(model.dataset.test.facts(model.dataset.vocabulary))
+    assert table.select("subject", "relation", "object").rows() == [fact.primary for fact in test]
+    assert table["plausibility"].to_list() == [
+        one.plausibility for one in model.predictor.score_table(model.dataset.test)
+    ]
+
+
 def test_what_was_expected_there_is_the_best_answer(nary: Nary, model: TrainedModel, run_folder: Path) -> None:
     fact = next(model.dataset.test.facts(model.dataset.vocabulary))
     (scored,) = model.score([fact])
     odd = scored.elements[0]
     position = next(position for position in fact.elements() if str(position) == odd.position)
-    best = model.predict_many([fact.query(position)], k=1)[0].answers[0]
+    best = model.predict_many([fact.query(position)], k=1, known="mark")[0].answers[0]
     shown = nary("score", run_folder, str(fact).upper()).out  # as a fact on the command line, in any case
     assert str(fact) in shown
     assert ("itself" if best.name == odd.name else f"{best.label} ({best.probability:.1%})") in shown

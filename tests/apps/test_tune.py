@@ -83,6 +83,17 @@ def test_each_changes_one_setting_at_a_time_and_the_trials_are_recorded(
     assert table.code == 0, table.err
 
 
+def test_a_range_is_searched_with_halving(nary: Nary, facts: Path, tmp_path: Path) -> None:
+    pytest.importorskip("optuna")
+    given = ("--range", "training.learning_rate=1e-9:1e-1:log", "--trials", 6, "--halving", "--out", tmp_path / "a")
+    outcome = nary("tune", facts, *given, *options(training__epochs=9), "--json").json
+    stopped = [trial for trial in outcome["trials"] if trial["stopped"]]
+    assert len(outcome["trials"]) == 6
+    assert stopped
+    assert not outcome["best"]["stopped"]
+    assert "1, stopped" in nary("tune", facts, *given, *options(training__epochs=9)).out
+
+
 @pytest.mark.usefixtures("interrupted")
 def test_ctrl_c_saves_and_says_that_the_same_command_goes_on(nary: Nary, facts: Path, tmp_path: Path) -> None:
     out = tmp_path / "tuned"
@@ -103,7 +114,9 @@ def test_ctrl_c_saves_and_says_that_the_same_command_goes_on(nary: Nary, facts: 
         (("--grid", "model.dropout"), "cannot read the grid"),
         ((*GRID, "--search", "best"), "--search best"),
         ((*GRID, "--trials", "2"), "tries everything"),
-        ((), "Missing option"),
+        (("--range", "model.dropout=0.2"), "cannot read the range"),
+        (("--range", "model.dropout=0.1:0.2", "--search", "grid"), "cannot try all of the range"),
+        ((), "the search space is empty"),
     ],
 )
 def test_mistakes(nary: Nary, facts: Path, tmp_path: Path, given: tuple[str, ...], message: str) -> None:

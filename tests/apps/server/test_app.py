@@ -15,13 +15,6 @@ from apps.server.running import client_of, nary_process, serving
 from nary.apps.server.app import ServeOptions
 from nary.errors import SettingError
 
-SHORT = {
-    "training.epochs": 1,
-    "training.batch_size": 512,
-    "model.hidden_dim": 16,
-    "model.ffn_dim": 16,
-    "model.num_layers": 1,
-}
 LONG = "Marie Curie | award received | Nobel Prize in Physics" + 20 * " | point in time: 1903"
 MANY = 120  # of these: seconds of work
 
@@ -44,8 +37,10 @@ def test_a_request_in_flight_is_answered_after_sigterm(nobel_folder: Path) -> No
 
 
 def test_the_demo_can_serve_its_model_until_ctrl_c(tmp_path: Path) -> None:
-    settings = [part for key, value in SHORT.items() for part in ("--set", f"{key}={value}")]
-    with nary_process("demo", "--serve", "--out", tmp_path, *settings) as process, client_of(process) as served:
+    with (
+        nary_process("demo", "--serve", "--out", tmp_path, "--minutes", "0.03") as process,
+        client_of(process) as served,
+    ):
         assert served.get("/api/model").json()["dataset"] == "nobel"
         assert served.stop(signal.SIGINT) == 0
 

@@ -1,36 +1,15 @@
-"""Facts from JSON and text, and the index of facts by entity."""
+"""Facts from JSON and text."""
 
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from runs.small import dataset_of
 
-from nary.apps.server.facts import FactIndex, read_fact, read_query, read_statement
+from nary.apps.server.facts import read_fact, read_query, read_statement
 from nary.apps.server.schemas import FactJson, FactJsonRequest
 from nary.errors import FactError
 from nary.facts import GAP, Element, Fact, Query
-
-NAMES = st.sampled_from("abcdef")
-FACTS = st.lists(
-    st.builds(Fact, NAMES, NAMES, NAMES, st.lists(st.tuples(NAMES, NAMES), max_size=3)), min_size=1, max_size=12
-)
-
-
-@given(FACTS, FACTS)
-@settings(max_examples=50)
-def test_every_entity_has_the_facts_that_mention_it_once(train: list[Fact], test: list[Fact]) -> None:
-    dataset = dataset_of(train=train, test=test)
-    index = FactIndex(dataset)
-    everything = [(fact, "train") for fact in train] + [(fact, "test") for fact in test]
-    for number, name in enumerate(dataset.vocabulary.entities):
-        expected = [
-            (fact, split)
-            for fact, split in everything
-            if name in (fact.subject, fact.object, *(value for _, value in fact.qualifiers))
-        ]
-        assert [index.fact(int(place)) for place in index.mentions(number)] == expected
 
 
 def request(object: Any, *qualifiers: tuple[str, str]) -> FactJsonRequest:

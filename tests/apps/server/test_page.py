@@ -14,6 +14,7 @@ from runs.small import dataset_of, small_run
 from selenium.webdriver.common.keys import Keys
 
 from nary.facts import Fact
+from nary.runs import blend_runs, load_model
 
 pytestmark = pytest.mark.browser
 
@@ -102,7 +103,7 @@ def test_composing_a_fact_from_its_fields(page: Page) -> None:
     page.choose("new value", "1903")
     assert page.line() == QUESTION
     assert (page.value("attribute 1"), page.value("value 1")) == ("point in time", "1903")
-    assert page.text("#answers-title") == "Predicted object"
+    assert page.text("#answers-title") == "Answers for the object"
     vertices = {one.get_attribute("data-position"): one for one in page.all(".vertex")}
     assert set(vertices) == {"subject", "relation", "object", "attribute 1", "value 1"}
     assert "gap" in str(vertices["object"].get_attribute("class"))
@@ -125,14 +126,21 @@ def test_the_line_and_the_fields_are_in_step(page: Page) -> None:
 
 def test_an_answer_is_put_in_judged_and_explained(page: Page) -> None:
     page.open(QUESTION)
-    numbers = [float(text.strip("<%")) for text in page.texts(".answers .number")]
-    assert numbers == sorted(numbers, reverse=True)
-    assert len(numbers) == 10
-    assert page.text(".answers .answer").split("\n")[:2] == ["Nobel Prize in Physics", "known"]
+    assert page.texts("#answers h3") == ["In the data: 6 facts", "Predicted"]
+    stored, predicted = (
+        [float(text.strip("<%")) for text in page.texts(f".answers:nth-of-type({i}) .number")] for i in (1, 2)
+    )
+    assert (len(stored), len(predicted)) == (2, 10)
+    for numbers in (stored, predicted):
+        assert numbers == sorted(numbers, reverse=True)
+    first = page.text(".answers .answer").split("\n")
+    assert first[0] == "Nobel Prize in Physics"
+    assert page.text(".answers .stored").startswith("train")
+    assert FACT in page.text(".answers .stored")
     page.click(".answers .answer")
     page.settle()
     assert page.line() == FACT
-    assert "known fact" in page.text("#answers .summary")
+    assert page.text("#answers .body > p").startswith("Known fact: train")
     assert len(page.all(".elements li")) == len(page.all(".vertex")) == 5
     assert "Nobel Prize in Physics as object" in page.text("#why")
     assert {text[0] for text in page.texts("#why .contributions .number")} <= {"+", "−"}
@@ -159,6 +167,21 @@ def test_an_element_is_asked_for_from_the_graph_and_from_the_list(page: Page) ->
     page.until(lambda: page.line().startswith("? | award received"))
 
 
+def test_why_with_rules_and_parts_of_a_blend(shared_page: Page, folder: Path, tmp_path: Path) -> None:
+    data = load_model(folder).dataset
+    small_run(tmp_path / "rules", "rules", data, training__batch_size=8)
+    blend_runs([tmp_path / "rules", folder], tmp_path / "blend")
+    with serving(tmp_path / "blend") as served:
+        page = Page(shared_page.driver, served.url)
+        page.open(FACT, why="object")
+        page.until(lambda: "as object" in page.text("#why"))
+        reason = page.texts("#why .rules li")[0]
+        assert reason.startswith("because ")
+        assert re.search(r"(is|are) known; holds in [\d.]+% of [\d,]+ cases$", reason)
+        assert re.fullmatch(r"(rules|gran): [\d.]+%, rank \d+, weight [\d.]+%", page.texts("#why .votes li")[0])
+        assert page.complaints() == []
+
+
 def test_why_for_any_element(page: Page) -> None:
     page.open(FACT)
     page.click('[aria-label="Explain 1903 as value 1"]')
@@ -168,13 +191,27 @@ def test_why_for_any_element(page: Page) -> None:
     assert page.run("return document.activeElement.getAttribute('aria-label')") == "Explain 1903 as value 1"
 
 
-def test_all_answers_only_new_ones_only_known_ones(page: Page) -> None:
+def test_all_answers_only_stored_ones_only_predicted_ones(page: Page) -> None:
     page.open("Marie Curie | born in | ?")
-    page.click(".filter label:nth-of-type(3)")
-    page.until(lambda: page.texts(".answers .label") == ["Warsaw\nknown"])
+    assert page.texts("#answers h3") == ["In the data: 2 facts", "Predicted"]
     page.click(".filter label:nth-of-type(2)")
+    page.until(lambda: page.texts(".answers .label") == ["Warsaw"])
+    assert page.texts("#answers h3") == ["In the data: 2 facts"]
+    page.click(".filter label:nth-of-type(3)")
     page.until(lambda: len(page.all(".answers .answer")) == 10)
+    assert page.texts("#answers h3") == ["Predicted"]
     assert page.texts(".answers .badge") == []
+
+
+def test_a_question_with_less_than_the_stored_facts_shows_what_is_stored(page: Page) -> None:
+    page.open("Marie Curie | award received | ?")
+    assert page.texts("#answers h3") == ["In the data: 6 facts", "Predicted"]
+    assert {text.split("\n")[0] for text in page.texts(".answers .answer")[:2]} == {
+        "Nobel Prize in Physics",
+        "Copley Medal",
+    }
+    page.open("Marie Curie | award received | Copley Medal")
+    assert "Copley Medal | point in time: 1903 | prize share: 1/2" in page.text("#answers .stored")
 
 
 def test_a_suggested_qualifier_is_added(page: Page) -> None:
@@ -253,8 +290,8 @@ def test_labels_are_text_and_never_markup(page: Page) -> None:
     page.choose("relation", "spouse")
     assert page.value("relation") == "<b>spouse</b>"
     assert page.line() == f"{SCRIPT} | P9 | ?"
-    page.click(".filter label:nth-of-type(3)")
-    page.until(lambda: page.texts(".answers .label") == [f"{IMAGE}\nknown"])
+    page.click(".filter label:nth-of-type(2)")
+    page.until(lambda: page.texts(".answers .label") == [IMAGE])
     page.click(".answer")
     page.settle()
     for role, label in (("subject", SCRIPT), ("object", IMAGE)):
@@ -300,13 +337,13 @@ def test_a_link_brings_the_state_and_back_and_forward_work(page: Page) -> None:
     page.open(FACT, why="object")
     page.until(lambda: "as object" in page.text("#why"))
     page.open("Marie Curie | born in | ?", known="only")
-    assert page.texts(".answers .badge") == ["known"]
+    assert page.texts(".answers .badge") == ["train"]
     page.click(".answers .answer")
     page.until(lambda: page.line() == "Marie Curie | born in | Warsaw")
     page.driver.back()
     page.until(lambda: page.line() == "Marie Curie | born in | ?")
     page.settle()
-    assert page.texts(".answers .badge") == ["known"]
+    assert page.texts(".answers .badge") == ["train"]
     page.driver.forward()
     page.until(lambda: page.line() == "Marie Curie | born in | Warsaw")
     page.click(".brand")

@@ -30,12 +30,19 @@ def test_predict(served: Served, nobel_run: TrainedModel) -> None:
     assert served.post("/api/predict", fact=with_split, k=7).json() == response.json()
 
 
-@pytest.mark.parametrize("known", ["hide", "only"])
-def test_predict_with_known_answers_left_out_or_alone(served: Served, nobel_run: TrainedModel, known: Any) -> None:
+@pytest.mark.parametrize("known", ["first", "mark", "hide", "only"])
+def test_predict_with_known_answers_first_left_out_or_alone(
+    served: Served, nobel_run: TrainedModel, known: Any
+) -> None:
     query = "Rabindranath Tagore | field of work | ?"
     body = served.post("/api/predict", fact=query, known=known).json()
     assert same_json(body, nobel_run.predict(query, known=known).as_dict())
-    assert {answer["known"] for answer in body["answers"]} == {known == "only"}
+    is_known = [answer["known"] for answer in body["answers"]]
+    assert [bool(answer["stored"]) for answer in body["answers"]] == is_known
+    if known == "first":
+        assert is_known == sorted(is_known, reverse=True)
+    elif known != "mark":
+        assert set(is_known) == {known == "only"}
 
 
 def test_predict_several_gaps(served: Served, nobel_run: TrainedModel) -> None:
@@ -89,12 +96,22 @@ def test_facts_that_mention_an_entity(served: Served, nobel_run: TrainedModel) -
         if "Marie Curie" in (fact.subject, fact.object, *(value for _, value in fact.qualifiers))
     ]
     body = served.get("/api/facts", entity="marie curie", limit=1000).json()
-    assert body["entity"] == "Marie Curie"
+    assert body["pattern"] == "Marie Curie"
     assert body["total"] == len(expected) > 5
     assert [(fact["fact"], fact["split"]) for fact in body["facts"]] == expected
     part = served.get("/api/facts", entity="Marie Curie", limit=2, offset=3).json()["facts"]
     assert part == body["facts"][3:5]
     assert served.get("/api/facts", entity="Marie Curie", offset=1_000_000_000).json()["facts"] == []
+
+
+def test_stored_facts_that_contain_a_pattern(served: Served, nobel_run: TrainedModel) -> None:
+    for pattern in (QUERY, "marie curie | ? | ?", "? | award received | ? | ?: 1911"):
+        body = served.post("/api/facts", fact=pattern, limit=3).json()
+        assert body == nobel_run.find_facts(pattern, limit=3).as_dict()
+        assert body["total"] > 0
+    assert served.post("/api/facts", fact=FORM).json()["facts"][0]["split"] in nobel_run.dataset.splits
+    everything = served.post("/api/facts", fact="Marie Curie | ? | ?").json()["facts"]
+    assert served.post("/api/facts", fact="Marie Curie | ? | ?", limit=2, offset=1).json()["facts"] == everything[1:3]
 
 
 def test_graph(served: Served) -> None:
@@ -149,7 +166,7 @@ def test_labels_are_data(served: Served) -> None:
     assert response.headers["x-content-type-options"] == "nosniff"
     assert response.json()["matches"] == [{"name": "Ada Yonath", "label": SCRIPT, "kind": "entity"}]
     fact = served.get("/api/facts", entity=SCRIPT, limit=1).json()["facts"][0]
-    assert SCRIPT in [element["label"] for element in fact["elements"]]
+    assert SCRIPT in fact["label"]
 
 
 def test_the_list_of_endpoints(served: Served) -> None:

@@ -20,7 +20,8 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Look for what makes scores misleading: facts of valid or test that train gives away, duplicates, entities and
-    relations that train never mentions, and labels that look like mistakes.
+    relations that train never mentions, and labels that look like mistakes. Warns of labels that several entities
+    share, of numbers and dates that are read as entities, and of relations that a split misses.
 
     Example: nary check my-facts/ --strict
     """
@@ -48,6 +49,13 @@ def _print(dataset: "Dataset", report: "Audit") -> None:
             for reason, finding in report.suspicious_labels.items()
         ]
         print_table("Suspicious labels", ["reason", "labels", "such as"], labels)
+    if report.warnings:
+        typer.echo()
+        warned = [
+            [each["count"], each["message"], ", ".join(repr(name[:40]) for name in each["examples"])]
+            for each in report.warnings
+        ]
+        print_table("Warnings", ["number", "of which", "such as"], warned)
     typer.echo()
     _print_verdict(dataset, report)
 

@@ -63,7 +63,7 @@ def compare(
 
 
 def _write(comparison: "Comparison", out: Path) -> None:
-    from nary.data.files import atomic_path
+    from nary.files.writing import atomic_path
 
     extension = out.suffix.lower()
     if extension in _PLOT_FORMATS:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.options import Device, Json, RunPath
+from nary.apps.cli.options import Device, Json, RunPath, Threads
 from nary.apps.cli.output import notice, open_data, print_json, progress_bar
 from nary.errors import OutputError, SettingError
 
@@ -34,6 +34,15 @@ def evaluate(
             "Short for --set evaluation.candidates=...",
         ),
     ] = None,
+    given: Annotated[
+        str | None,
+        typer.Option(
+            "--given",
+            metavar="HOW MANY",
+            help="How many qualifiers a query gives: all, none, at most a number, or curve for all of these. "
+            "Short for --set evaluation.given=...",
+        ),
+    ] = None,
     ranks: Annotated[
         Path | None, typer.Option("--ranks", metavar="FILE", help="Write the rank of every query as JSON Lines.")
     ] = None,
@@ -46,11 +55,12 @@ def evaluate(
     ] = None,
     to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="text, csv or latex.")] = "text",
     device: Device = "auto",
+    threads: Threads = None,
     json: Json = False,
 ) -> None:
     """Rank the answer to every query the facts of a split make, among all candidates, and report MRR and Hits@k.
 
-    Example: nary evaluate runs/nobel-gran --set evaluation.filter=order-free
+    Example: nary evaluate runs/nobel-gran --given curve
     """
     from nary.config import parse_overrides
     from nary.evaluation.metrics import measure
@@ -70,12 +80,13 @@ def evaluate(
         source, table = loaded.dataset.name, loaded.dataset[split]
     else:
         source, table, notes = _other_facts(data, split, loaded)
-    overrides = parse_overrides(set_ or [])
+    overrides = parse_overrides([*(set_ or []), *([] if given is None else [f"evaluation.given={given}"])])
     if candidates is not None:
         overrides["evaluation.candidates"] = candidates
     protocol = loaded.protocol(overrides)
     if record is not None:
-        check_recordable(recordable_run(run), split, protocol, record, label)
+        recordable_run(run)
+        check_recordable(loaded.recipe, split, protocol, record, label)
     with progress_bar("Ranking", show=not json) as progress:
         report, ranking = loaded.rank(table, protocol=protocol, progress=progress)
     report = replace(report, dataset=source, split=split, notes=[*notes, *report.notes])

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.options import Device, Json, RunPath, WholeFact
-from nary.apps.cli.output import notice, print_json, print_table
+from nary.apps.cli.options import Device, Json, RunPath, Threads, WholeFact
+from nary.apps.cli.output import known_by, notice, print_json, print_table
 
 if TYPE_CHECKING:
-    from nary.inference.results import Contribution, Explanation
+    from nary.inference.results import Contribution, Explanation, RuleReason
 
 _BAR = 20
 _EDGES = 6
@@ -22,9 +22,12 @@ def explain(
         typer.Option("--position", metavar="POSITION", help="The answer: relation, subject, object, attribute 1, ..."),
     ] = "object",
     device: Device = "auto",
+    threads: Threads = None,
     json: Json = False,
 ) -> None:
     """Explain an element of a fact as an answer: what each other element adds to it, and which known facts are similar.
+
+    A model with rules also tells which rules and facts name the answer, a blend what each of its parts says.
 
     Example: nary explain runs/nobel-gran "Niels Bohr | country of citizenship | Denmark" --position object
     """
@@ -39,8 +42,9 @@ def _print(explanation: "Explanation") -> None:
         notice(note)
     typer.secho(explanation.fact, bold=True)
     typer.echo(
-        f"{explanation.position}: {explanation.label}   {explanation.probability:.1%}, rank {explanation.rank:,g}\n"
+        f"{explanation.position}: {explanation.label}   {explanation.probability:.1%}, rank {explanation.rank:,g}"
     )
+    typer.echo(f"known from {known_by(explanation, explanation.fact)}\n" if explanation.known else "not stored\n")
     if explanation.contributions:
         most = max(abs(one.contribution) for one in explanation.contributions) or 1.0
         rows = [
@@ -48,6 +52,15 @@ def _print(explanation: "Explanation") -> None:
             for one in explanation.contributions
         ]
         print_table("What each element adds to its score", ["position", "element", "adds", "", "without it"], rows)
+        typer.echo()
+    if explanation.rules:
+        typer.secho("Rules that name it", bold=True)
+        for reason in explanation.rules:
+            typer.echo(f"because {reason_text(reason)}")
+        typer.echo()
+    if explanation.parts:
+        votes = [[one.model, f"{one.weight:.0%}", f"{one.probability:.1%}", one.rank] for one in explanation.parts]
+        print_table("What each part of the blend says", ["part", "weight", "probability", "rank"], votes)
         typer.echo()
     if explanation.supporting:
         facts = [[f"{one.similarity:.3f}", one.answer, one.label] for one in explanation.supporting]
@@ -57,6 +70,13 @@ def _print(explanation: "Explanation") -> None:
         edges = sorted(explanation.attention, key=lambda edge: -edge.weight)[:_EDGES]
         looks = [[edge.source, edge.target, f"{edge.weight:.1%}"] for edge in edges]
         print_table("Where attention goes", ["from", "to", "weight"], looks)
+
+
+def reason_text(reason: "RuleReason") -> str:
+    """The facts behind an answer, and how often the rule holds."""
+    facts = " and ".join(fact.label for fact in reason.facts)
+    share = reason.support / max(1, reason.cases)
+    return f"{facts} {'is' if len(reason.facts) == 1 else 'are'} known; holds in {share:.0%} of {reason.cases:,} cases"
 
 
 def _bar(one: "Contribution", most: float) -> str:

@@ -7,6 +7,7 @@ import typer
 
 from nary.apps.cli.options import Json, Seed
 from nary.apps.cli.output import print_json, print_table, progress_bar
+from nary.errors import SettingError
 
 
 def generate(
@@ -14,11 +15,29 @@ def generate(
         Path,
         typer.Argument(metavar="OUT", show_default=False, help="A file, such as facts.jsonl, or a folder to write to."),
     ],
-    facts: Annotated[int, typer.Option("--facts", metavar="N", show_default=False, help="How many facts.")],
-    entities: Annotated[int, typer.Option("--entities", metavar="N", show_default=False, help="How many entities.")],
+    facts: Annotated[
+        int | None, typer.Option("--facts", metavar="N", show_default=False, help="How many facts, or edges.")
+    ] = None,
+    entities: Annotated[
+        int | None, typer.Option("--entities", metavar="N", show_default=False, help="How many entities.")
+    ] = None,
     relations: Annotated[int, typer.Option("--relations", metavar="N", help="How many relations.")] = 20,
     max_arity: Annotated[int, typer.Option("--max-arity", metavar="N", help="The highest arity.")] = 6,
     noise: Annotated[float, typer.Option("--noise", metavar="SHARE", help="The share that follows no rule.")] = 0.1,
+    property_graph: Annotated[
+        bool,
+        typer.Option(
+            "--property-graph",
+            help="Invent a company's property graph instead: people, firms, cities and products in nodes.csv and "
+            "edges.csv, with the errors that are planted in errors.csv. 11,000 edges unless --facts says otherwise.",
+        ),
+    ] = False,
+    errors: Annotated[
+        float, typer.Option("--errors", metavar="SHARE", help="With --property-graph: the share of wrong edges.")
+    ] = 0.01,
+    neo4j: Annotated[
+        bool, typer.Option("--neo4j", help="With --property-graph: the headers of Neo4j's import files.")
+    ] = False,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -26,7 +45,14 @@ def generate(
     learn. Equal settings give equal facts on every machine.
 
     Example: nary generate facts.jsonl --facts 100000 --entities 5000
+
+    Example: nary generate company --property-graph
     """
+    if property_graph:
+        _generate_property_graph(out, facts, errors, noise, seed, neo4j, as_json)
+        return
+    if facts is None or entities is None:
+        raise SettingError("the number of facts or entities is missing", "Give --facts N and --entities N.")
     from nary.data import synthetic
     from nary.data.io.writer import write
     from nary.data.statistics import counts
@@ -40,3 +66,18 @@ def generate(
         return
     rows = [["facts", len(dataset.train)], ["entities", counted["entities"]], ["relations", counted["relations"]]]
     print_table(str(out), ["", "number"], rows + [[f"arity {arity}", n] for arity, n in counted["arities"].items()])
+
+
+def _generate_property_graph(
+    out: Path, edges: int | None, errors: float, noise: float, seed: int, neo4j: bool, as_json: bool
+) -> None:
+    from nary.data.company import EDGES, generate_property_graph
+
+    graph = generate_property_graph(edges or EDGES, errors, noise, seed)
+    graph.write(out, neo4j=neo4j)
+    types = dict(graph.edges.group_by("type").len().sort("type").iter_rows())
+    sizes = {"nodes": graph.nodes.height, "edges": graph.edges.height, "errors": graph.errors.height}
+    if as_json:
+        print_json({**sizes, "types": types, "seed": seed, "out": str(out)})
+    else:
+        print_table(str(out), ["", "number"], [*sizes.items(), *((f"  {name}", n) for name, n in types.items())])

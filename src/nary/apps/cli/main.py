@@ -2,11 +2,13 @@
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from nary.apps.cli.blend import blend
 from nary.apps.cli.check import check
 from nary.apps.cli.compare import compare
 from nary.apps.cli.convert import convert
@@ -17,12 +19,14 @@ from nary.apps.cli.explain import explain
 from nary.apps.cli.export import export
 from nary.apps.cli.facts import facts
 from nary.apps.cli.generate import generate
+from nary.apps.cli.import_ import import_
 from nary.apps.cli.models import models
-from nary.apps.cli.output import print_error
+from nary.apps.cli.output import notice, print_error
 from nary.apps.cli.predict import predict
 from nary.apps.cli.recipes import recipes
 from nary.apps.cli.reproduce import reproduce
 from nary.apps.cli.results import results
+from nary.apps.cli.rules import rules
 from nary.apps.cli.score import score
 from nary.apps.cli.serve import serve
 from nary.apps.cli.show import show
@@ -32,7 +36,8 @@ from nary.apps.cli.stats import stats
 from nary.apps.cli.suggest import suggest
 from nary.apps.cli.train import train
 from nary.apps.cli.tune import tune
-from nary.errors import NaryError, SettingError
+from nary.apps.cli.verify import verify
+from nary.errors import NaryError, NaryWarning, SettingError
 from nary.version import __version__
 
 app = typer.Typer(
@@ -41,18 +46,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+_show_other_warning = warnings.showwarning
 _STOPPED = 130  # the shell's code for an interrupt
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # typer exports only this subclass of it
 
 _PANELS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Train": (demo, train, evaluate, compare, tune),
-    "Use": (predict, facts, score, suggest, explain, similar, serve, export),
-    "Data": (datasets, stats, check, convert, split, generate, show),
+    "Train": (demo, train, evaluate, compare, blend, tune),
+    "Use": (predict, facts, score, suggest, explain, rules, similar, serve, export, verify),
+    "Data": (datasets, stats, check, convert, import_, split, generate, show),
     "Reproduce": (models, recipes, reproduce, results),
 }
 for panel, commands in _PANELS.items():
     for command in commands:
-        app.command(rich_help_panel=panel)(command)
+        app.command(command.__name__.rstrip("_"), rich_help_panel=panel)(command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -77,9 +83,17 @@ def _check_arguments(arguments: Sequence[str]) -> None:
             raise SettingError(f"the argument {argument!r} is not UTF-8", "Rename the file it means.")
 
 
+def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    if issubclass(category, NaryWarning):
+        notice(str(message))
+    else:
+        _show_other_warning(message, category, *where, **more)
+
+
 def main() -> None:
     """Run a command: exit code 0, 1 when a check failed, 2 for bad input; no traceback for a user's mistake."""
     as_json = "--json" in sys.argv
+    warnings.showwarning = _show_warning
     try:
         _check_arguments(sys.argv[1:])
         code = app(args=sys.argv[1:] or ["--help"], standalone_mode=False)

@@ -6,6 +6,15 @@ from typing import Annotated
 
 import typer
 
+from nary.threads import VARIABLE, use_threads
+
+
+def _use_threads(count: int | None) -> int | None:
+    if count is not None:
+        use_threads(count)
+    return count
+
+
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", show_default=False, help="A run folder or a model folder.")]
 _DATA = typer.Argument(
     metavar="DATA",
@@ -23,6 +32,18 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 Answers = Annotated[int, typer.Option("-k", help="How many answers.")]
 Device = Annotated[
     str, typer.Option("--device", metavar="NAME", help="Where to compute: cpu, cuda, ... auto takes an accelerator.")
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        metavar="N",
+        min=1,
+        envvar=VARIABLE,
+        callback=_use_threads,  # while options are parsed: commands import torch afterwards
+        show_default=False,
+        help="How many threads compute; by default one a core that may be used.",
+    ),
 ]
 Overrides = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key of the recipe.")
@@ -47,8 +68,9 @@ OnErrorOption = Annotated[
 
 
 class KnownAnswer(StrEnum):
-    """What to do with answers that make a known fact."""
+    """Where answers go that a stored fact gives."""
 
+    first = "first"
     mark = "mark"
     hide = "hide"
     only = "only"

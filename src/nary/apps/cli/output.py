@@ -16,6 +16,7 @@ from nary.tables import Column, Table
 
 if TYPE_CHECKING:
     from nary.data.dataset import Dataset
+    from nary.inference.results import Answer, Completion, Explanation, Plausibility
 
 
 def print_json(value: object) -> None:
@@ -55,6 +56,15 @@ def print_table(title: str, header: Iterable[str], rows: Iterable[Iterable[objec
         typer.secho(titles, bold=True)
     for line in lines:
         typer.echo(line)
+
+
+def known_by(result: "Answer | Completion | Plausibility | Explanation", shown: str = "") -> str:
+    """Which stored fact a result is known from: its split, how many more there are, and the fact if not ``shown``."""
+    if result.stored is None:
+        return ""
+    more = f" and {result.matches - 1:,} more" if result.matches > 1 else ""
+    fact = "" if result.stored.fact == shown else f": {result.stored.label}"
+    return f"{result.stored.split}{more}{fact}"
 
 
 def _cell(value: object) -> str:

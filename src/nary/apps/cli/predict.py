@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.options import Answers, Device, Json, KnownAnswer, OnError, OnErrorOption, RunPath
-from nary.apps.cli.output import notice, print_json, print_table, progress_bar
+from nary.apps.cli.options import Answers, Device, Json, KnownAnswer, OnError, OnErrorOption, RunPath, Threads
+from nary.apps.cli.output import known_by, notice, print_json, print_table, progress_bar
 from nary.errors import SettingError
 
 if TYPE_CHECKING:
@@ -27,8 +27,12 @@ def predict(
     ] = None,
     k: Answers = 10,
     known: Annotated[
-        KnownAnswer, typer.Option("--known", help="Mark answers that make a known fact, hide them, or show only them.")
-    ] = KnownAnswer.mark,
+        KnownAnswer,
+        typer.Option(
+            "--known",
+            help="Answers that stored facts give: first, marked in one list by score, hidden, or nothing else.",
+        ),
+    ] = KnownAnswer.first,
     facts: Annotated[
         Path | None,
         typer.Option("--facts", metavar="FILE", help="Many queries, one a line: JSON with ? for the gap, or as QUERY."),
@@ -36,14 +40,19 @@ def predict(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="FILE", help="With --facts: the answers as JSON Lines; goes on with what is there."
+            "--out",
+            metavar="FILE",
+            help="With --facts: the answers as JSON Lines, going on with what is there, or a .csv or .parquet table.",
         ),
     ] = None,
     on_error: OnErrorOption = OnError.stop,
     device: Device = "auto",
+    threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """Answer a query: the best candidates for its gap, with their probability; known answers are marked.
+    """Answer a query: what stored facts answer, then the best candidates of the model, with their probability.
+
+    An answer is known if a stored fact contains the query with this answer; the fact is shown.
 
     With several gaps, the best ways to fill them all (experimental).
 
@@ -77,10 +86,11 @@ def _print_prediction(prediction: "Prediction") -> None:
     for note in prediction.notes:
         notice(note)
     rows = [
-        [answer.label, f"{answer.probability:.1%}", f"{answer.score:.2f}", "known" if answer.known else ""]
+        [answer.label, f"{answer.probability:.1%}", f"{answer.score:.2f}", known_by(answer)]
         for answer in prediction.answers
     ]
-    print_table(f"{prediction.query}   ({prediction.position})", ["answer", "probability", "score", ""], rows)
+    print_table(f"{prediction.query}   ({prediction.position})", ["answer", "probability", "score", "known from"], rows)
+    _count_hidden(prediction)
 
 
 def _print_completions(completions: "Completions") -> None:
@@ -91,18 +101,26 @@ def _print_completions(completions: "Completions") -> None:
         [
             *(element.label for element in answer.elements),
             f"{answer.probability:.2%}",
-            "known" if answer.known else "",
+            known_by(answer, answer.fact),
         ]
         for answer in completions.answers
     ]
-    print_table(completions.query, [*completions.positions, "probability", ""], rows)
+    print_table(completions.query, [*completions.positions, "probability", "known from"], rows)
+    _count_hidden(completions)
+
+
+def _count_hidden(result: "Prediction | Completions") -> None:
+    """Say so if stored answers leave no room for predictions."""
+    if result.answers and all(answer.known for answer in result.answers) and result.matches > len(result.answers):
+        notice(f"{result.matches:,} stored facts match; --known hide shows predictions, nary facts all of the facts")
 
 
 def _answer_file(predictor: "Predictor", job: "Job", json: bool) -> None:
-    from nary.inference.batch import predict_file
+    from nary.inference.batch import predict_file, predict_to_table
+    from nary.inference.export.tables import is_table
 
     with progress_bar("Answering", show=not json) as progress:
-        done = predict_file(predictor, job, progress)
+        done = (predict_to_table if is_table(job.out) else predict_file)(predictor, job, progress)
     if json:
         print_json({"out": str(job.out), "lines": done.total, "before": done.before, "errors": done.errors})
         return

@@ -69,7 +69,7 @@ def _keys(name: str) -> list[dict[str, Any]]:
     return [
         {
             "key": f"{table}.{key}",
-            "value": getattr(settings, key),
+            "value": settings.model_dump()[key],
             "may be": _choices(field.annotation),
             "meaning": " ".join((field.description or "").replace("``", "").split()),
         }
@@ -92,10 +92,12 @@ def _choices(kind: Any) -> str:
         return _choices(get_args(kind)[0])
     if get_args(kind):  # a list, or a value that may be left out
         return " or ".join(_choices(part) for part in get_args(kind) if part is not type(None))
-    return {bool: "true, false", int: "whole number", float: "number", str: "text"}[kind]
+    return {bool: "true, false", int: "whole number", float: "number", str: "text"}.get(kind, "tables of a recipe")
 
 
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+    if isinstance(value, list):
+        return ", ".join(one["model"]["name"] if isinstance(one, dict) else str(one) for one in value)
+    return "" if value is None else str(value)

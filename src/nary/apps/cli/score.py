@@ -1,12 +1,13 @@
 """``nary score``: how plausible facts are, and which of their elements are odd."""
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.options import Device, RunPath
-from nary.apps.cli.output import notice, open_data, print_json, print_table, progress_bar
+from nary.apps.cli.options import Device, RunPath, Threads
+from nary.apps.cli.output import known_by, notice, open_data, print_json, print_table, progress_bar
 from nary.errors import SettingError
 
 if TYPE_CHECKING:
@@ -33,10 +34,17 @@ def score(
         int | None,
         typer.Option("--worst", metavar="N", help="The N least plausible facts, worst first (the table shows 10)."),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="Write the scores as a table, .csv or .parquet, to join with FACTS."
+        ),
+    ] = None,
     device: Device = "auto",
+    threads: Threads = None,
     json: Annotated[bool, typer.Option("--json", help="Print a JSON object a fact, in the order of FACTS.")] = False,
 ) -> None:
-    """Tell how plausible facts are, from 0 to 1, which element fits least, and what was expected in its place.
+    """Tell how probable it is that facts are true, which element fits least, and what was expected in its place.
 
     Example: nary score runs/nobel-gran my-facts.jsonl --worst 20
     """
@@ -48,6 +56,8 @@ def score(
     table = _table(loaded, facts, split)
     with progress_bar("Scoring", show=not json) as progress:
         scores = loaded.predictor.score_table(table, progress)
+    if out is not None:
+        _write(scores, facts, out)
     if worst is not None or not json:
         scores = sorted(scores, key=lambda one: one.plausibility)[: worst or _SHOWN]
     if json:
@@ -72,21 +82,31 @@ def _table(loaded: "TrainedModel", facts: str, split: str | None) -> "FactTable"
     return table
 
 
+def _write(scores: "list[Plausibility]", facts: str, out: Path) -> None:
+    from nary.inference.export.tables import column_names, score_table, write_table
+
+    write_table(score_table(scores, column_names(Path(facts))), out)
+    notice(f"wrote {len(scores):,} scores to {out}")
+
+
 def _print(predictor: "Predictor", scores: "list[Plausibility]", total: int) -> None:
     from nary.facts import Position, parse_fact
 
+    for note in dict.fromkeys(note for one in scores for note in one.notes):
+        notice(note)
     odd = [one.elements[0] for one in scores]
     facts = [parse_fact(one.fact) for one in scores]
     queries = [fact.query(Position.parse(element.position)) for fact, element in zip(facts, odd, strict=True)]
-    expected = [prediction.answers[0] for prediction in predictor.predict_many(queries, k=1)]
+    expected = [prediction.answers[0] for prediction in predictor.predict_many(queries, k=1, known="mark")]
     rows = [
         [
-            f"{one.plausibility:.2g}",
+            f"{one.plausibility:.1%}",
             predictor.names.labeled(fact),
             f"{element.position}: {element.label} (rank {element.rank:,g})",
             "itself" if answer.name == element.name else f"{answer.label} ({answer.probability:.1%})",
+            known_by(one, one.fact),
         ]
         for one, fact, element, answer in zip(scores, facts, odd, expected, strict=True)
     ]
     title = f"The {len(rows):,} least plausible of {total:,} facts" if total > len(rows) else ""
-    print_table(title, ["plausible", "fact", "fits least", "expected there"], rows)
+    print_table(title, ["plausible", "fact", "fits least", "expected there", "known from"], rows)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from nary.apps.cli.options import Device, Json, RunPath
+from nary.apps.cli.options import Device, Json, RunPath, Threads
 from nary.apps.cli.output import print_json
 from nary.errors import MissingExtraError
 
@@ -26,6 +26,7 @@ def serve(
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds an answer may take.")] = 30.0,
     open_: Annotated[bool, typer.Option("--open", help="Open the explorer in the browser.")] = False,
     device: Device = "auto",
+    threads: Threads = None,
     json: Json = False,
 ) -> None:
     """Serve a trained model: the explorer page at /, a JSON API under /api, described at /openapi.json.

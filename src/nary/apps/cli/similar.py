@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from nary.apps.cli.options import Answers, Device, Json, NameKind, RunPath
+from nary.apps.cli.options import Answers, Device, Json, NameKind, RunPath, Threads
 from nary.apps.cli.output import print_json, print_table
 
 
@@ -16,6 +16,7 @@ def similar(
     ] = None,
     k: Answers = 10,
     device: Device = "auto",
+    threads: Threads = None,
     json: Json = False,
 ) -> None:
     """Find the entities, or relations, that a model holds for most similar, by the cosine of their vectors.

@@ -33,8 +33,8 @@ def split(
     on_error: OnErrorOption = OnError.stop,
     as_json: Json = False,
 ) -> None:
-    """Divide facts into train, valid and test, after pooling the splits they may have. Equal facts stay in one split,
-    and every entity and relation of valid and test also occurs in train.
+    """Divide facts into train, valid and test, after pooling the splits they may have. Each relation keeps its share in
+    every split, equal facts stay in one split, and every entity and relation of valid and test also occurs in train.
 
     Example: nary split facts.jsonl --out my-data --separate-primary
     """

@@ -1,10 +1,17 @@
 """``nary suggest``: which qualifiers a fact may lack."""
 
-from nary.apps.cli.options import Answers, Device, Json, RunPath, WholeFact
+from nary.apps.cli.options import Answers, Device, Json, RunPath, Threads, WholeFact
 from nary.apps.cli.output import notice, print_json, print_table
 
 
-def suggest(run: RunPath, fact: WholeFact, k: Answers = 10, device: Device = "auto", json: Json = False) -> None:
+def suggest(
+    run: RunPath,
+    fact: WholeFact,
+    k: Answers = 10,
+    device: Device = "auto",
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
     """Suggest qualifiers that a fact does not have yet, most probable first.
 
     Example: nary suggest runs/nobel-gran "Marie Curie | award received | Nobel Prize in Physics | point in time: 1903"

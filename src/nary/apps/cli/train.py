@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nary.apps.cli.options import Json, MaybeData, Overrides
+from nary.apps.cli.options import Json, MaybeData, Overrides, Threads
 from nary.apps.cli.output import notice, open_data, print_json
 from nary.apps.cli.training_bar import TrainingBar
 from nary.config import parse_overrides
@@ -20,7 +20,12 @@ _FEW_STEPS = 200
 def train(
     data: MaybeData = None,
     model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="See: nary models; gran if not given.")
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="See: nary models. Without it, a blend for your own data (auto), gran for named ones.",
+        ),
     ] = None,
     recipe: Annotated[
         str | None, typer.Option("--recipe", metavar="FILE", help="A TOML file, or the name of a shipped recipe.")
@@ -33,6 +38,11 @@ def train(
     seed: Annotated[int | None, typer.Option("--seed", help="Short for --set training.seed=N.")] = None,
     device: Annotated[str | None, typer.Option("--device", help="auto, cpu, cuda, ...")] = None,
     precision: Annotated[str | None, typer.Option("--precision", help="auto, fp32 or bf16.")] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option("--minutes", metavar="M", help="Train for about this long, not for the epochs of the recipe."),
+    ] = None,
+    threads: Threads = None,
     json: Json = False,
 ) -> None:
     """Train a model on facts, with the recipe shipped for the model and the dataset if there is one.
@@ -44,7 +54,9 @@ def train(
     from nary.runs import resume as resume_run
 
     if resume is not None:
-        if any(given is not None for given in (data, model, recipe, set_ or None, out, seed, device, precision)):
+        if any(
+            given is not None for given in (data, model, recipe, set_ or None, out, seed, device, precision, minutes)
+        ):
             raise SettingError("--resume takes all settings from the run", "Leave DATA and the other options out.")
         with TrainingBar(show=not json) as bar:
             result = resume_run(resume, [bar])
@@ -55,33 +67,56 @@ def train(
             )
         shortcuts = {"training.seed": seed, "training.device": device, "training.precision": precision}
         overrides = {key: value for key, value in shortcuts.items() if value is not None}
-        result = _train(data, model, recipe, {**overrides, **parse_overrides(set_ or [])}, out, json)
+        result = _train(data, model, recipe, {**overrides, **parse_overrides(set_ or [])}, out, minutes, json)
     _report(result, json)
 
 
 def _train(
-    data: str, model: str | None, recipe: str | None, overrides: dict[str, Any], out: Path | None, json: bool
+    data: str,
+    model: str | None,
+    recipe: str | None,
+    overrides: dict[str, Any],
+    out: Path | None,
+    minutes: float | None,
+    json: bool,
 ) -> "TrainingResult":
+    from nary.auto import MINUTES, auto_note, auto_recipe, is_auto
     from nary.recipe import choose_recipe, default_recipe_note
-    from nary.runs import prepare_dataset, train_recipe
+    from nary.runs import fit_epochs, prepare_dataset, train_recipe
+    from nary.runs.budget import check_budget
     from nary.runs.run_folder import check_free, free_path
 
+    if minutes is not None:
+        check_budget(overrides)
     if out is not None:
         check_free(out)
     dataset = open_data(data, quiet=json)
-    chosen = choose_recipe(dataset.name, model, recipe, overrides)
+    auto = is_auto(dataset, model, recipe, overrides)
+    if auto:
+        minutes = MINUTES if minutes is None else minutes
+        chosen = auto_recipe(dataset, overrides)
+    else:
+        chosen = choose_recipe(dataset.name, model, recipe, overrides, num_facts=len(dataset.facts))
     prepared = prepare_dataset(dataset, chosen)
     for note in prepared.notes[len(dataset.notes) :]:
         notice(note)
     default_note = default_recipe_note(dataset.name, chosen.model_name)
-    if recipe is None and not json and default_note:
+    if auto and minutes is not None:
+        notice(auto_note(chosen, minutes))
+    elif recipe is None and not json and default_note:
         notice(default_note)
+    if minutes is not None:
+        chosen = fit_epochs(prepared, chosen, minutes, at_most=auto)
+        if not json and chosen.training.max_steps:
+            notice(f"{chosen.training.max_steps:,} steps fit into {minutes:g} minutes")
     with TrainingBar(show=not json) as bar:
         return train_recipe(prepared, chosen, out or free_path(dataset.name, chosen.model_name), [bar])
 
 
 def _report(result: "TrainingResult", json: bool) -> None:
+    from nary.apps.cli.blend import print_parts
     from nary.apps.plots import plot_curves
+    from nary.runs import BlendResult
 
     folder = result.run_folder
     try:
@@ -92,6 +127,10 @@ def _report(result: "TrainingResult", json: bool) -> None:
         notice(f"only {result.steps} steps; more epochs or a smaller training.batch_size make more of few facts")
     if json:
         print_json(result.as_dict())
+        return
+    if isinstance(result, BlendResult):
+        print_parts(result)
+        typer.echo(f"{folder}\nNext: nary evaluate {folder}")
         return
     if not result.steps:
         typer.echo(f"{folder}: no steps, because nothing is optimized\nNext: nary evaluate {folder}")

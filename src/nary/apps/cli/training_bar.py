@@ -3,6 +3,8 @@
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from nary.apps.cli.output import notice
+from nary.threads import oversubscription_note
 from nary.training.callbacks import Callback, RunningMean, StepReport
 
 if TYPE_CHECKING:
@@ -14,15 +16,19 @@ if TYPE_CHECKING:
 class TrainingBar(Callback):
     """A progress bar on standard error with epoch, step, loss, instances a second and the time left.
 
-    It is shown within a ``with`` block.
+    It is shown within a ``with`` block, after a note if the machine is busy.
     """
 
     def __init__(self, show: bool) -> None:
         self._bar = _make_bar(show)
-        self._task = self._bar.add_task("", total=1, epoch=0.0, loss=0.0, speed=0.0)
+        self._task = self._bar.add_task("", total=1, name="", epoch=0.0, loss=0.0, speed=0.0)
         self._loss, self._speed = RunningMean(), RunningMean()
 
     def __enter__(self) -> Self:
+        import torch  # slow, so not before it is needed
+
+        if note := oversubscription_note(torch.get_num_threads()):
+            notice(note)
         self._bar.start()
         return self
 
@@ -30,6 +36,11 @@ class TrainingBar(Callback):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._bar.stop()
+
+    def on_start(self, trainer: "Trainer") -> None:
+        """Begin anew: the parts of a blend are trained one after the other."""
+        self._loss, self._speed = RunningMean(), RunningMean()
+        self._bar.update(self._task, name=trainer.model.name)
 
     def on_step(self, trainer: "Trainer", report: StepReport) -> None:
         """Move the bar."""
@@ -49,7 +60,7 @@ def _make_bar(show: bool) -> "Progress":
 
     console = Console(stderr=True)
     return Progress(
-        TextColumn("epoch {task.fields[epoch]:.1f}"),
+        TextColumn("{task.fields[name]}  epoch {task.fields[epoch]:.1f}"),
         BarColumn(),
         TextColumn("step {task.completed:.0f} of {task.total:.0f}  loss {task.fields[loss]:.3f}"),
         TextColumn("{task.fields[speed]:,.0f} instances/s"),

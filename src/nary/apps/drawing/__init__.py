@@ -5,10 +5,10 @@ from pathlib import Path
 from nary.apps.drawing.layout import lay_out
 from nary.apps.drawing.png import write_png
 from nary.apps.drawing.svg import picture_svg
-from nary.data.files import atomic_path
 from nary.errors import OutputError
 from nary.facts import Fact, Query
 from nary.facts.graph import fact_graph
+from nary.files.writing import atomic_path
 
 __all__ = ["draw_fact", "fact_svg"]
 

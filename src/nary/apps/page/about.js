@@ -43,7 +43,7 @@ export function about({ facts, neighbors }, { entities, chosen, onEntity, onOpen
       "ul",
       { class: "facts" },
       facts.facts.map((known) =>
-        h("li", {}, button({ class: "fact", onclick: () => onOpen(known.fact) }, readable(known))),
+        h("li", {}, button({ class: "fact", onclick: () => onOpen(known.fact) }, known.label)),
       ),
     ),
     remaining > 0 &&
@@ -69,12 +69,4 @@ export function about({ facts, neighbors }, { entities, chosen, onEntity, onOpen
       ),
     ],
   ];
-}
-
-function readable({ elements }) {
-  const label = Object.fromEntries(elements.map((element) => [element.position, element.label]));
-  const pairs = elements
-    .filter((element) => element.role === "attribute")
-    .map(({ position, label: attribute }) => `${attribute}: ${label[position.replace("attribute", "value")]}`);
-  return [label.subject, label.relation, label.object, ...pairs].join(" | ");
 }

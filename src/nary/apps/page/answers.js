@@ -1,33 +1,52 @@
-/** What the model predicts: ranked answers for one gap, completions of several gaps, and suggested qualifiers. */
+/** Answers for one gap, completions of several gaps, and suggested qualifiers: what is stored, and what is predicted. */
 
 import { button, h } from "./dom.js";
-import { percent } from "./format.js";
+import { count, percent } from "./format.js";
 
-const FILTERS = { mark: "all", hide: "new only", only: "known only" };
+const FILTERS = { first: "all", only: "stored", hide: "predicted" };
 
-/** The answers of a prediction; `onChoose` is called with the one that was chosen. */
+/** Stored answers and predictions in two groups; `onChoose` is called with the answer that was chosen. */
 export function answers(prediction, onChoose) {
   const highest = Math.max(...prediction.answers.map((answer) => answer.probability), 1e-9);
-  const rows = prediction.answers.map((answer) => {
-    const label = answer.elements ? completed(answer.elements) : [answer.label];
-    return h(
-      "li",
-      {},
-      button(
-        { class: "answer", onclick: () => onChoose(answer) },
-        h("span", { class: "label" }, label, answer.known && h("span", { class: "badge" }, "known")),
-        h("span", { class: "number" }, percent(answer.probability)),
-        bar(answer.probability / highest),
-      ),
-    );
-  });
+  const list = (known) => {
+    const rows = prediction.answers.filter((answer) => answer.known === known);
+    return rows.length && h("ol", { class: "answers" }, rows.map((answer) => answerRow(answer, highest, onChoose)));
+  };
+  const [stored, predicted] = [list(true), list(false)];
   return [
     notes(prediction),
-    rows.length ? h("ol", { class: "answers", onkeydown: moveFocus }, rows) : h("p", { class: "quiet" }, "No answers."),
+    h(
+      "div",
+      { onkeydown: moveFocus },
+      stored && [h("h3", {}, `In the data: ${facts(prediction.matches)}`), stored],
+      predicted && [h("h3", {}, "Predicted"), predicted],
+    ),
+    !stored && !predicted && h("p", { class: "quiet" }, "No answers."),
   ];
 }
 
-/** A choice between all, new and known answers. */
+const facts = (number) => (number === 1 ? "1 fact" : `${count(number)} facts`);
+
+function answerRow(answer, highest, onChoose) {
+  return h(
+    "li",
+    {},
+    button(
+      { class: "answer", onclick: () => onChoose(answer) },
+      h("span", { class: "label" }, answer.elements ? completed(answer.elements) : answer.label),
+      h("span", { class: "number" }, percent(answer.probability)),
+      answer.known ? storedFact(answer) : bar(answer.probability / highest),
+    ),
+  );
+}
+
+/** The stored fact that something is known from. */
+export function storedFact({ stored, matches }) {
+  const more = matches > 1 && ` and ${count(matches - 1)} more`;
+  return h("span", { class: "stored" }, h("span", { class: "badge" }, stored.split), stored.label, more);
+}
+
+/** A choice between all, stored and predicted answers. */
 export function filter(known, onChange) {
   return h(
     "fieldset",

@@ -11,8 +11,8 @@ import { latest } from "./latest.js";
 import { Panel } from "./panel.js";
 import { Results } from "./results.js";
 
-const KNOWN = ["mark", "hide", "only"];
-let state = { fact: null, vertices: [], why: null, known: "mark" };
+const KNOWN = ["first", "hide", "only"];
+let state = { fact: null, vertices: [], why: null, known: "first" };
 let onceReconnected = followUrl;
 const newest = latest();
 const newestModel = latest();
@@ -135,7 +135,7 @@ async function describeModel() {
 function followUrl() {
   const parameters = new URLSearchParams(location.hash.slice(1));
   const [fact, why, known] = ["fact", "why", "known"].map((name) => parameters.get(name));
-  if (fact) open(fact, { why, known: KNOWN.includes(known) ? known : "mark", quiet: true });
+  if (fact) open(fact, { why, known: KNOWN.includes(known) ? known : "first", quiet: true });
   else showStart({ quiet: true });
 }
 
@@ -143,7 +143,7 @@ function followUrl() {
 function writeUrl({ fact, why, known }, { replace }) {
   const parameters = new URLSearchParams({ fact });
   if (why) parameters.set("why", why);
-  if (known !== "mark") parameters.set("known", known);
+  if (known !== "first") parameters.set("known", known);
   const hash = `#${parameters}`;
   if (replace) history.replaceState(null, "", hash);
   else if (hash !== location.hash) history.pushState(null, "", hash);

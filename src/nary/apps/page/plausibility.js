@@ -1,18 +1,18 @@
 /** The plausibility of a fact and of each of its elements. */
 
-import { bar } from "./answers.js";
+import { bar, notes, storedFact } from "./answers.js";
 import { button, h } from "./dom.js";
 import { percent } from "./format.js";
 
-const LEGEND = "Probability of each element given the others, least plausible first. Click an element to predict it.";
-const SURE = 0.99; // in a fact this plausible, no element is marked
+const LEGEND = "How well each element fits the others, the worst first. Click an element to predict it.";
+const PLAUSIBLE = 0.5; // in a fact this plausible, no element is marked
 
 /** The position of the element that fits worst, null if the whole fact is plausible. */
 export function worstPosition({ plausibility: share, elements }) {
-  return share < SURE ? elements[0].position : null;
+  return share < PLAUSIBLE ? elements[0].position : null;
 }
 
-/** The elements of a scored fact, least plausible first; `onAsk` and `onWhy` are called with a position. */
+/** How plausible a fact is, and its elements, the worst fit first; `onAsk` and `onWhy` are called with a position. */
 export function plausibility(scored, { why, onAsk, onWhy }) {
   const worst = worstPosition(scored);
   return [
@@ -20,9 +20,11 @@ export function plausibility(scored, { why, onAsk, onWhy }) {
       "div",
       { class: "summary" },
       h("p", { class: "large" }, percent(scored.plausibility)),
-      h("p", {}, "plausible", scored.known && h("span", { class: "badge" }, "known fact")),
+      h("p", {}, scored.known ? "plausible to the model" : "plausible"),
     ),
     bar(scored.plausibility, "whole"),
+    scored.known && h("p", {}, "Known fact: ", storedFact(scored)),
+    notes(scored),
     h("p", { class: "quiet" }, LEGEND),
     h(
       "ul",
@@ -33,7 +35,7 @@ export function plausibility(scored, { why, onAsk, onWhy }) {
 }
 
 function row(element, isWorst, why, onAsk, onWhy) {
-  const { position, label, rank, probability } = element;
+  const { position, label, rank, fit } = element;
   return h(
     "li",
     { class: isWorst ? "worst" : null },
@@ -46,8 +48,8 @@ function row(element, isWorst, why, onAsk, onWhy) {
         label,
         isWorst && h("span", { class: "badge worst" }, "worst fit"),
       ),
-      h("span", { class: "number" }, percent(probability), h("span", { class: "quiet" }, ` rank ${rank}`)),
-      bar(probability),
+      h("span", { class: "number" }, percent(fit), h("span", { class: "quiet" }, ` rank ${rank}`)),
+      bar(fit),
     ),
     button(
       {

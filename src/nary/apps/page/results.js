@@ -41,17 +41,17 @@ export class Results {
 
   #predict(state, preview, k) {
     const missing = gaps(state.vertices);
-    this.#answers.title = missing.length > 1 ? "Completions" : `Predicted ${missing[0].position}`;
+    this.#answers.title = missing.length > 1 ? "Completions" : `Answers for the ${missing[0].position}`;
     this.#main(
       state,
       preview,
-      (signal) => api.predict(state.fact, k, state.known, signal),
+      (signal) => fetchAnswers(state, k, signal),
       (prediction) => prediction.query,
       (prediction) => {
         const [best] = prediction.answers;
         announce(best ? `${prediction.answers.length} answers, best: ${best.label ?? best.fact}` : "No answers");
         const showMore = () => this.#predict(state, preview, MORE_ANSWERS);
-        const more = k < MORE_ANSWERS && prediction.answers.length === k;
+        const more = k < MORE_ANSWERS && prediction.answers.length >= k;
         return [
           missing.length === 1 && filter(state.known, this.#actions.filter),
           answers(prediction, (answer) =>
@@ -137,6 +137,13 @@ export class Results {
         }),
     );
   }
+}
+
+/** As many stored answers and as many predictions, or only one of both. */
+async function fetchAnswers({ fact, vertices, known }, k, signal) {
+  const groups = known === "first" && gaps(vertices).length === 1 ? ["only", "hide"] : [known];
+  const parts = await Promise.all(groups.map((group) => api.predict(fact, k, group, signal)));
+  return { ...parts[0], answers: parts.flatMap((part) => part.answers) };
 }
 
 /** Tell screen readers about new results. */

@@ -22,6 +22,7 @@ from nary.apps.server.middleware import AccessLog, BodyLimit, Guard, SafeHeaders
 from nary.apps.server.routes import add_page_routes, api_routes
 from nary.errors import SettingError
 from nary.runs import TrainedModel
+from nary.threads import server_threads
 from nary.version import __version__
 
 _PORT_IN_USE = "Another program uses the port: choose another --port, or 0 for any free one."
@@ -123,7 +124,7 @@ def _serve(app: FastAPI, listening: socket.socket, timeout: float) -> None:
     # The model's thread and the event loop alternate in Python. With the default switch interval of 5 ms, each of the
     # many short calls into torch could wait that long.
     sys.setswitchinterval(0.0005)
-    torch.set_num_threads(max(1, torch.get_num_threads() - 1))  # leaves one core to the event loop
+    torch.set_num_threads(server_threads(torch.get_num_threads()))
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)  # uvicorn raises the signal again after a clean shutdown
     config = uvicorn.Config(

@@ -1,18 +1,13 @@
-"""Facts in requests and responses: read from JSON or text, found by the entities they mention, chosen as examples."""
+"""Facts in requests and responses: read from JSON or text, and chosen as examples."""
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TypeVar
-
-import numpy as np
-import numpy.typing as npt
 
 from nary.apps.server.schemas import FactJsonRequest
 from nary.data.dataset import Dataset
 from nary.errors import FactError
 from nary.facts import Fact, Position, Query, Role, parse, parse_fact, parse_query
 from nary.facts.json import fact_from_json, query_from_json, statement_from_json
-from nary.facts.table import decode_fact
 from nary.models.base import Model
 
 _Statement = TypeVar("_Statement", Fact, Query, Fact | Query)
@@ -52,48 +47,6 @@ def check_completion_size(query: Query, k: int) -> None:
             f"{k} completions of a query with {len(query.gaps)} gaps",
             f"This server returns at most {_MAX_COMPLETIONS} and fills at most {_MAX_GAPS} gaps.",
         )
-
-
-class FactIndex:
-    """The facts of all splits by the entities they mention; built when it is first used."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
-
-    def mentions(self, entity: int) -> npt.NDArray[np.int64]:
-        """The places, among the facts of all splits, of those that mention the entity; ascending and distinct."""
-        starts, places = self._by_entity
-        return places[starts[entity] : starts[entity + 1]]
-
-    def fact(self, place: int) -> tuple[Fact, str]:
-        """The fact at a place, and its split."""
-        block_of, row_of = self._location
-        ids = self._dataset.facts.blocks[block_of[place]].ids[row_of[place]].tolist()
-        ends = np.cumsum([len(table) for table in self._dataset.splits.values()])
-        split = list(self._dataset.splits)[int(np.searchsorted(ends, place, side="right"))]
-        return decode_fact(ids, self._dataset.vocabulary), split
-
-    @cached_property
-    def _by_entity(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """``starts`` [E+1] and ``places``: entity ``e`` is mentioned at ``places[starts[e]:starts[e+1]]``."""
-        facts, entities = self._dataset.facts, len(self._dataset.vocabulary.entities)
-        size = max(1, len(facts))
-        mentions = [
-            (block.entities.astype(np.int64) * size + block.rows[:, None]).ravel()  # sorts by entity, then place
-            for block in facts.blocks
-        ]
-        pairs = np.unique(np.concatenate([np.empty(0, np.int64), *mentions]))
-        return np.searchsorted(pairs, np.arange(entities + 1) * size), pairs % size
-
-    @cached_property
-    def _location(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-        """The block, and the row in it, of the fact at each place [n]."""
-        facts = self._dataset.facts
-        block_of, row_of = np.empty(len(facts), np.int32), np.empty(len(facts), np.int64)
-        for number, block in enumerate(facts.blocks):
-            block_of[block.rows] = number
-            row_of[block.rows] = np.arange(len(block))
-        return block_of, row_of
 
 
 def example_queries(dataset: Dataset, model: Model) -> list[Query]:

@@ -15,7 +15,6 @@ from starlette.concurrency import run_in_threadpool
 from nary.apps.server.batching import Worker
 from nary.apps.server.errors import ERROR_RESPONSES
 from nary.apps.server.facts import (
-    FactIndex,
     check_completion_size,
     example_queries,
     read_fact,
@@ -29,11 +28,10 @@ from nary.apps.server.schemas import (
     ExplainRequest,
     ExplainResponse,
     FactOut,
-    FactsResponse,
+    FactsRequest,
     GraphRequest,
     GraphResponse,
     HealthResponse,
-    KnownFactOut,
     ModelResponse,
     PredictRequest,
     ScoreRequest,
@@ -42,7 +40,7 @@ from nary.apps.server.schemas import (
     SuggestRequest,
 )
 from nary.facts import Fact, Position
-from nary.inference.results import Completions, Neighbors, Prediction, Suggestions
+from nary.inference.results import Completions, Neighbors, Prediction, StoredFacts, Suggestions
 from nary.models.base import Kind
 from nary.runs import TrainedModel
 from nary.version import __version__
@@ -58,13 +56,16 @@ def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
     """The endpoints under /api for one trained model."""
     router = APIRouter(prefix="/api", responses=ERROR_RESPONSES)
     predictor, vocabulary = model.predictor, model.dataset.vocabulary
-    index = FactIndex(model.dataset)
+    lookup = predictor.context.lookup
     description = _describe(model)
     example_facts = [FactOut.of(query, vocabulary) for query in example_queries(model.dataset, model.module)]
 
     @router.post("/predict", summary="Answer a query")
     async def predict(request: Request, body: PredictRequest) -> Prediction | Completions:
-        """Predict the most probable answers for the gap. Several gaps are filled together (experimental)."""
+        """Answer a query: what stored facts answer, then the most probable answers of the model.
+
+        Several gaps are filled together (experimental).
+        """
         query = await _off_loop(lambda: predictor.check(read_query(body.fact)))
         if len(query.gaps) > 1:
             check_completion_size(query, body.k)
@@ -107,20 +108,16 @@ def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
         return SearchResponse(matches=predictor.names.search(q, kind, limit))
 
     @router.get("/facts", summary="List the facts about an entity")
-    def facts(
+    def facts_about(
         entity: _Name, limit: _Count = 20, offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0
-    ) -> FactsResponse:
-        """List the facts of the data that mention an entity, page by page."""
-        entity_id = predictor.names.entity(entity)
-        places = index.mentions(entity_id)
-        page = [index.fact(int(place)) for place in places[offset : offset + limit]]
-        name = vocabulary.entities[entity_id]
-        return FactsResponse(
-            entity=name,
-            label=vocabulary.label(name),
-            total=len(places),
-            facts=[KnownFactOut(**dict(FactOut.of(fact, vocabulary)), split=split) for fact, split in page],
-        )
+    ) -> StoredFacts:
+        """List the stored facts that mention an entity, page by page."""
+        return lookup.about(entity, limit, offset)
+
+    @router.post("/facts", summary="Look up stored facts")
+    def find_facts(body: FactsRequest) -> StoredFacts:
+        """List the stored facts that contain a fact or query, page by page; they may have further qualifiers."""
+        return lookup.find(read_statement(body.fact), body.limit, body.offset)
 
     @router.post("/graph", summary="Get the graph of a fact")
     def graph(body: GraphRequest) -> GraphResponse:

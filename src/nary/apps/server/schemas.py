@@ -11,7 +11,15 @@ from nary.facts import Fact, Position, Query, Vocabulary
 from nary.facts.fact import GAP, Element, Role
 from nary.facts.graph import fact_graph
 from nary.inference.prediction import Known
-from nary.inference.results import Contribution, Found, Plausibility, SupportingFact
+from nary.inference.results import (
+    Contribution,
+    Found,
+    PartVote,
+    Plausibility,
+    RuleReason,
+    StoredFact,
+    SupportingFact,
+)
 
 MAX_ITEMS = 1000
 """The most answers, facts or names in one request or response."""
@@ -76,7 +84,9 @@ class PredictRequest(_Request):
     fact: FactInput
     k: int = Field(10, ge=1, le=MAX_ITEMS, description="The number of answers, at most 100 for several gaps.")
     known: Known = Field(
-        "mark", description="Whether to mark or hide answers that give a known fact, or show no other."
+        "first",
+        description="Where answers go that stored facts give: `first`, among the others by score (`mark`), nowhere "
+        "(`hide`), or alone (`only`).",
     )
 
 
@@ -111,6 +121,16 @@ class ExplainRequest(_Request):
 
     fact: FactInput
     position: str = Field(description="`relation`, `subject`, `object`, `attribute 1`, `value 1`, ...")
+
+
+class FactsRequest(_Request):
+    """A pattern: `?` stands for anything."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"fact": _QUERY}]})
+
+    fact: FactInput
+    limit: int = Field(20, ge=1, le=MAX_ITEMS, description="The number of facts to list.")
+    offset: int = Field(0, ge=0, le=1_000_000_000, description="How many facts to pass over.")
 
 
 class GraphRequest(_Request):
@@ -153,21 +173,6 @@ def _elements(statement: Fact | Query, vocabulary: Vocabulary) -> list[ElementOu
         return ElementOut(position=str(position), role=position.role, name=name, label=label)
 
     return [describe(position, element) for position, element in statement.elements().items()]
-
-
-class KnownFactOut(FactOut):
-    """A fact of the data."""
-
-    split: str = Field(description="Its split: train, valid, test or context.")
-
-
-class FactsResponse(BaseModel):
-    """One page of the facts that mention an entity."""
-
-    entity: str
-    label: str
-    total: int = Field(description="The number of facts that mention the entity.")
-    facts: list[KnownFactOut]
 
 
 class EdgeOut(BaseModel):
@@ -235,11 +240,16 @@ class ExplainResponse(BaseModel):
     probability: float
     score: float
     rank: float
+    known: bool = Field(description="Whether a stored fact contains the fact.")
+    stored: StoredFact | None = Field(description="Such a fact, with the fewest further qualifiers.")
+    matches: int = Field(description="The number of such facts.")
     contributions: list[Contribution] = Field(
         description="What each known element contributes to the score, largest first."
     )
     supporting: list[SupportingFact] = Field(description="Training facts that pose a similar query.")
     attention: list[AttentionOut]
+    rules: list[RuleReason] = Field(description="Rules that name the answer, if the model has rules; surest first.")
+    parts: list[PartVote] = Field(description="What each part of a blend says of the answer.")
     notes: list[str]
 
 

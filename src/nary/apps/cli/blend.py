@@ -1,0 +1,50 @@
+"""``nary blend``: one model out of several."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nary.apps.cli.options import Json
+from nary.apps.cli.output import print_json, print_table, progress_bar
+
+if TYPE_CHECKING:
+    from nary.runs.blend_training import BlendResult
+
+_GROUPS = ("entity", "subject", "object", "value", "relation")
+
+
+def blend(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN RUN...", show_default=False, help="Run folders or model folders on the same data."),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="RUN", show_default=False, help="The run folder to create.")],
+    json: Json = False,
+) -> None:
+    """Blend trained models: a mix of their log-probabilities, with weights fitted on the valid facts.
+
+    The blend is a model like any other. On the valid facts it is never worse than its best part.
+
+    Example: nary blend runs/nobel-rules runs/nobel-gran --out runs/nobel-blend
+    """
+    from nary.runs.blend_training import blend_runs
+
+    with progress_bar("Scoring valid facts", show=not json) as progress:
+        result = blend_runs(runs, out, progress)
+    if json:
+        print_json(result.as_dict())
+        return
+    print_parts(result)
+    typer.echo(f"Next: nary evaluate {result.run_folder}")
+
+
+def print_parts(result: "BlendResult") -> None:
+    """What each part and the blend are worth, and what they cost."""
+    groups = [group for group in _GROUPS if any(group in part.mrr for part in result.parts)]
+    rows = [[part.name, *(part.mrr.get(group) for group in groups), _seconds(part.seconds)] for part in result.parts]
+    print_table("MRR on the valid facts", ["part", *groups, "seconds"], rows)
+
+
+def _seconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds)
