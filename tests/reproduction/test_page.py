@@ -63,7 +63,7 @@ def test_the_first_table_has_the_best_of_ours_and_the_best_published(folder: Pat
     assert line_of(results_page(folder), "jf17k-4")[2:4] == ["0.830", "**0.840**"]
     record(folder, "blend", 0.91, seconds=None)
     line = line_of(results_page(folder), "jf17k-4")
-    assert line[2:] == ["0.910", "**0.910**", "`blend/jf17k-4`, a blend", "train", "–", "0.900", "Newer"]
+    assert line[2:] == ["0.910", "**0.910**", "`blend/jf17k-4`, a blend", "train*", "–", "0.900", "Newer"]
 
 
 def test_a_large_difference_without_a_note_says_so_and_a_small_one_nothing(folder: Path) -> None:

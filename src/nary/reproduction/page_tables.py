@@ -128,7 +128,7 @@ def blends_table(rows: Sequence[ResultRow]) -> list[str]:
             if parts := record.get("parts"):
                 figures = (row.formatted(group, "mrr") for group in _BLEND_GROUPS)
                 body.append([_name(row), "", *figures, _seconds(row)])
-                body += [["", part["name"].rpartition("/")[2], *_part_cells(part)] for part in parts]
+                body += [["", part["name"], *_part_cells(part)] for part in parts]
     if not body:
         return []
     titles = ["recipe", "part", *(f"MRR {group}" for group in _BLEND_GROUPS), "seconds"]
