@@ -263,46 +263,47 @@ class Reference:
                 shares[answer] += weight * count / (sum(counts[one].values()) + self.settings.prior)
         return [min(share, MOST) for share in shares]
 
-    def scores(self, fact: Any, masked: str) -> list[float]:
-        """The log-probability of every candidate."""
+    def scores(self, fact: Any, masked: str, weight: Any = lambda kind, anchors: 1.0) -> list[float]:
+        """The log-probability of every candidate; ``weight`` says how much a kind of rules from some anchors counts."""
         floor, places = self.floor(fact, masked), elements(fact)
-        groups: list[dict[int, list[float]]] = []
+        groups: list[tuple[float, dict[int, list[float]]]] = []
         for anchors in anchor_sets(fact, masked):
             head = head_of(fact, masked, anchors)
-            groups.append({answer: [c] for answer, c in self.same(head, context_of(fact, masked, anchors)).items()})
+            same = {answer: [c] for answer, c in self.same(head, context_of(fact, masked, anchors)).items()}
+            groups.append((weight("same", anchors), same))
             if len(anchors) == 1 and is_entity(anchors[0]):
-                groups += self._single(head, places[anchors[0]])
+                single = self._single(head, places[anchors[0]])
+                groups += [(weight(kind, anchors), named) for kind, named in single.items()]
         for pair in linked(fact, masked):
             head, (first, second) = head_of(fact, masked, pair), (places[pair[0]], places[pair[1]])
             types = [type_ for type_, targets in self.edges[first].items() if second in targets]
             groups += [
-                {answer: [confidence]}
+                (weight("pair", pair), {answer: [confidence]})
                 for (one, type_, answer), confidence in self.pairs.items()
                 if one == head and type_ in types
             ]
         noisy_or = masked[0] != "A"
         scores = []
         for candidate, share in enumerate(floor):
-            best = [min(max(group[candidate]), MOST) for group in groups if candidate in group]
-            evidence = [-math.log1p(-one) for one in [share, *best]]
+            named = [(weight, min(max(group[candidate]), MOST)) for weight, group in groups if candidate in group]
+            evidence = [-weight * math.log1p(-one) for weight, one in [(1.0, share), *named]]
             total = sum(evidence) if noisy_or else max(evidence)
             scores.append(total + math.log(-math.expm1(-total)))  # log-odds
         highest = max(scores)
         total = highest + math.log(sum(math.exp(score - highest) for score in scores))
         return [score - total for score in scores]
 
-    def _single(self, head: Any, anchor: int) -> list[dict[int, list[float]]]:
-        constants: Any = defaultdict(list)
-        paths: Any = defaultdict(list)
+    def _single(self, head: Any, anchor: int) -> dict[str, dict[int, list[float]]]:
+        named: Any = {kind: defaultdict(list) for kind in ("constant", "link", "chain")}
         for (one, feature, answer), confidence in self.constants.items():
             if one == head and feature in self.features.get(anchor, {}):
-                constants[answer].append(confidence)
+                named["constant"][answer].append(confidence)
         if head[0][0] in "SOV":
             for type_, targets in self.edges[anchor].items():
                 for target in targets if len(targets) <= self.settings.max_degree else ():
                     if (head, type_) in self.links:
-                        paths[target].append(self.links[head, type_])
+                        named["link"][target].append(self.links[head, type_])
             for types, target, _, _ in self.paths(anchor):
                 if (head, types) in self.chains:
-                    paths[target].append(self.chains[head, types])
-        return [constants, paths]
+                    named["chain"][target].append(self.chains[head, types])
+        return named

@@ -14,7 +14,10 @@ from nary.facts import FactTable, layout
 from nary.models.base import DatasetInfo
 from nary.models.rules import chains
 from nary.models.rules.model import Rules
+from nary.models.rules.scoring import Engine
 from nary.models.rules.settings import RulesSettings
+from nary.models.rules.slots import contexts
+from nary.models.rules.tables import KINDS, Kind
 
 
 def plain(table: FactTable) -> list[Any]:
@@ -35,15 +38,27 @@ def places(num_qualifiers: int) -> list[str]:
 
 
 def check(data: Dataset, settings: RulesSettings, every: int = 1) -> None:
+    """Compare all scores of some facts, with random weights."""
     info = DatasetInfo.from_dataset(data)
-    model = Rules(settings, info)
+    tables, random = Rules(settings, info).engine.tables, np.random.default_rng(0)
+    weights = {kind: random.uniform(0.2, 2, len(tables.base.heads)) for kind in KINDS}
+    engine = Engine(info.facts, info.num_entities, info.num_relations, tables, weights)
     reference = Reference(plain(data.train), info.num_entities, info.num_relations, settings)
     for table in (data.train, data.test):
         for fact in plain(table)[::every]:
             row = np.array([[elements(fact)[place] for place in places(len(fact[3]))]])
-            for column, place in enumerate(places(layout.num_qualifiers(row.shape[1]))):
-                scores = model.engine.score(row, column)[0].double()
-                expected = torch.tensor(reference.scores(fact, place), dtype=torch.float64)
+            names = places(layout.num_qualifiers(row.shape[1]))
+            for column, place in enumerate(names):
+                heads = {
+                    frozenset(names[at] for at in context.columns): engine.heads.numbers(context.heads)[0]
+                    for context in contexts(engine.slots, row, column)
+                }
+
+                def weight(kind: Kind, anchors: tuple[str, ...], heads: Any = heads) -> float:
+                    return float(weights[kind][heads[frozenset(anchors)]])
+
+                scores = engine.score(row, column)[0].double()
+                expected = torch.tensor(reference.scores(fact, place, weight), dtype=torch.float64)
                 torch.testing.assert_close(scores, expected, rtol=1e-4, atol=1e-4)
 
 

@@ -12,6 +12,7 @@ from nary.models.rules.reader import RuleReader
 from nary.models.rules.scoring import Engine
 from nary.models.rules.settings import RulesSettings
 from nary.models.rules.tables import Base, mine
+from nary.models.rules.weights import fit_weights
 
 
 class Rules(Model):
@@ -33,8 +34,9 @@ class Rules(Model):
         if torch.get_default_device().type != "meta":  # an outline has no rules: counting takes time
             with torch.device("cpu"):
                 base = Base.of(info.facts, info.num_entities, info.num_relations, settings)
-                tables = mine(info.facts, base, settings)
-                self._engine = Engine(info.facts, info.num_entities, info.num_relations, tables)
+                sizes = info.num_entities, info.num_relations
+                weights = fit_weights(info.facts, *sizes, settings, base.heads) if settings.fit_weights else None
+                self._engine = Engine(info.facts, *sizes, mine(info.facts, base, settings), weights)
 
     @property
     def engine(self) -> Engine:

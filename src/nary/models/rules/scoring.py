@@ -1,6 +1,6 @@
 """From a query to its answers: candidates with the confidences of all rules that name them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,27 +20,30 @@ _ATTRIBUTE_WEIGHT, _OVERALL_WEIGHT = 1e-3, 1e-4
 
 Columns = tuple[int, ...]
 _MOST = 1 - 1e-6
-_GROUPS: dict[str, str] = {"constant": "constant", "link": "path", "chain": "path"}
-"""Kinds of rules of which only the most confident counts."""
+_SAY_THE_SAME: tuple[Kind, ...] = ("constant", "link", "chain")
+"""Kinds of rules of which, from the same anchors, only the most confident counts."""
 
 
 class Matches(NamedTuple):
     """Candidates of some queries: the query's row, the candidate, the confidence and the rule that names it.
 
-    ``columns`` are those of the anchors. ``rule`` is a row of the table of that ``kind``.
+    ``columns`` are those of the anchors, ``head`` is the number of the head. ``rule`` is a row of the table of that
+    ``kind``. ``weight`` is how much the evidence counts.
     """
 
     kind: Kind
     columns: Columns
+    head: Ints
     row: Ints
     candidate: Ints
     confidence: Floats
     rule: Ints
+    weight: Floats
 
     @property
     def evidence(self) -> Tensor:
-        """-log(1 - confidence)."""
-        return torch.from_numpy(-np.log1p(-np.minimum(self.confidence, _MOST))).float()
+        """-log(1 - confidence), weighted."""
+        return torch.from_numpy(-self.weight * np.log1p(-np.minimum(self.confidence, _MOST))).float()
 
     def places(self, width: int) -> Tensor:
         """Places in a matrix with ``width`` columns."""
@@ -70,8 +73,15 @@ class Ranges:
 class Engine:
     """The facts and their rules, indexed, and the answers that they give."""
 
-    def __init__(self, facts: FactTable, num_entities: int, num_relations: int, tables: RuleTables) -> None:
-        self.facts, self.tables, self.settings = facts, tables, tables.settings
+    def __init__(
+        self,
+        facts: FactTable,
+        num_entities: int,
+        num_relations: int,
+        tables: RuleTables,
+        weights: Mapping[Kind, Floats] | None = None,
+    ) -> None:
+        self.facts, self.tables, self.settings, self.weights = facts, tables, tables.settings, weights
         self.sizes = {"entity": num_entities, "relation": num_relations}
         base = tables.base
         self.slots, self.heads, self.edges, self.features = base.slots, base.heads, base.edges, base.features
@@ -117,7 +127,7 @@ class Engine:
             if not context.columns:
                 continue
             head = self.heads.numbers(context.heads)
-            yield self._same(context)
+            yield self._same(context, head)
             if context.columns in single:
                 anchor = ids[:, context.columns[0]]
                 yield self._constant(context.columns, head, anchor)
@@ -127,16 +137,16 @@ class Engine:
             if context.columns in linked:
                 yield self._pair(context.columns, head, join_anchors(ids, context.columns, self.sizes["entity"]))
 
-    def _same(self, context: Context) -> Matches:
+    def _same(self, context: Context, head: Ints) -> Matches:
         rows, owners = self._contexts.rows(context.keys)
         table = self.tables.contexts
-        return self._matches("same", context.columns, owners, table.answer[rows], table.rule[rows])
+        return self._matches("same", context.columns, head, owners, table.answer[rows], table.rule[rows])
 
     def _constant(self, columns: Columns, head: Ints, anchor: Ints) -> Matches:
         rows, owners = self.features.by_entity.rows(anchor)
         keys = np.where(head[owners] >= 0, head[owners] * len(self.features) + self.features.feature[rows], -1)
         rules, of = self._constants.rows(keys)
-        return self._matches("constant", columns, owners[of], self.tables.rules["constant"].answer[rules], rules)
+        return self._matches("constant", columns, head, owners[of], self.tables.rules["constant"].answer[rules], rules)
 
     def _link(self, columns: Columns, head: Ints, anchor: Ints) -> Matches:
         rows, owners = self.edges.by_source.rows(anchor)
@@ -144,21 +154,23 @@ class Engine:
         rows, owners = rows[kept], owners[kept]
         rules = self._links.find(head[owners] * self.edges.num_types + self.edges.type[rows])
         kept = rules >= 0
-        return self._matches("link", columns, owners[kept], self.edges.target[rows[kept]], rules[kept])
+        return self._matches("link", columns, head, owners[kept], self.edges.target[rows[kept]], rules[kept])
 
     def _chain(self, columns: Columns, head: Ints, anchor: Ints) -> Matches:
         paths, rules = self.walker.along(anchor, head, self._steps, self._second_types)
-        return self._matches("chain", columns, paths.owner, self.edges.target[paths.second], rules)
+        return self._matches("chain", columns, head, paths.owner, self.edges.target[paths.second], rules)
 
     def _pair(self, columns: Columns, head: Ints, anchor: Ints) -> Matches:
         rows, owners = self._edge_pairs.rows(anchor)
         rows = self._pair_order[rows]
         keys = np.where(head[owners] >= 0, head[owners] * self.edges.num_types + self.edges.type[rows], -1)
         rules, of = self._pairs.rows(keys)
-        return self._matches("pair", columns, owners[of], self.tables.rules["pair"].answer[rules], rules)
+        return self._matches("pair", columns, head, owners[of], self.tables.rules["pair"].answer[rules], rules)
 
-    def _matches(self, kind: Kind, columns: Columns, row: Ints, candidate: Ints, rule: Ints) -> Matches:
-        return Matches(kind, columns, row, candidate, self.tables.rules[kind].confidence[rule], rule)
+    def _matches(self, kind: Kind, columns: Columns, head: Ints, row: Ints, candidate: Ints, rule: Ints) -> Matches:
+        of_row = np.ones(len(head)) if self.weights is None else self.weights[kind][head]
+        confidence = self.tables.rules[kind].confidence[rule]
+        return Matches(kind, columns, head[row], row, candidate, confidence, rule, of_row[row])
 
     def floor(self, ids: Ints, masked: int) -> tuple[Tensor, Ints]:
         """How likely each candidate is by its target slot alone, [U, C] for distinct slots, and the slot of each fact.
@@ -203,27 +215,26 @@ class Engine:
             base = floor.view(-1)[torch.from_numpy(owners[candidates.row] * width + candidates.candidate)]
             base = torch.log1p(-base).neg_()
             total = torch.maximum(evidence[at], base) if join is _highest else evidence[at] + base
-            scores.view(-1)[at] = total + torch.expm1(-total).neg_().log_()  # log-odds; equal for equal places
+            scores.view(-1)[at] = log_odds(total)  # equal for equal places
         return scores.sub_(scores.logsumexp(1, keepdim=True))
 
 
-def _noisy_or(parts: list[Matches], evidence: Tensor, width: int) -> Tensor:
-    """Add up -log(1 - confidence) of all groups of rules and sets of anchors.
+def log_odds(evidence: Tensor) -> Tensor:
+    """log(p / (1 - p)) of a p with -log(1 - p) = ``evidence``."""
+    return evidence + torch.expm1(-evidence).neg().log()
 
-    Rules of one group from the same anchors say much the same, so only the most confident of them counts.
-    """
-    groups: dict[tuple[str, Columns], list[Matches]] = {}
-    for candidates in parts:
-        if candidates.kind in _GROUPS:
-            groups.setdefault((_GROUPS[candidates.kind], candidates.columns), []).append(candidates)
-        else:  # names each candidate once, or nearly so
-            evidence.index_add_(0, candidates.places(width), candidates.evidence)
+
+def _noisy_or(parts: list[Matches], evidence: Tensor, width: int) -> Tensor:
+    """Add up the evidence of all kinds of rules and sets of anchors."""
     highest = torch.zeros_like(evidence)
-    for group in groups.values():
-        at = torch.cat([candidates.places(width) for candidates in group])
-        highest.scatter_reduce_(0, at, torch.cat([candidates.evidence for candidates in group]), "amax")
-        evidence[at] = evidence[at] + highest[at]  # equal for equal places
-        highest[at] = 0
+    for candidates in parts:
+        at = candidates.places(width)
+        if candidates.kind in _SAY_THE_SAME:
+            highest.scatter_reduce_(0, at, candidates.evidence, "amax")
+            evidence[at] = evidence[at] + highest[at]  # equal for equal places
+            highest[at] = 0
+        else:  # names each candidate once, or nearly so
+            evidence.index_add_(0, at, candidates.evidence)
     return evidence
 
 

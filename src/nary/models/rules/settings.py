@@ -21,3 +21,5 @@ class RulesSettings(Settings):
     """Entities with more links of a type are hubs: rules do not pass through them."""
     chains: bool = True
     """Whether to count rules whose body is a chain of two links."""
+    fit_weights: bool = True
+    """Whether to fit how much the rules of each head count, on a sample of the facts."""
