@@ -117,7 +117,7 @@ def _strongest(matches: list[Matches], engine: Engine, heads: Heads, width: int)
     """The strongest evidence of each kind and head for each candidate: its place, the number of the weight, and it."""
     places, weights, evidence = [], [], []
     for one in matches:
-        head = heads.numbers(engine.heads.index.keys[one.head])
+        head = heads.numbers(engine.heads.index.keys[one.head].astype(np.uint64))
         places.append(one.row * width + one.candidate)
         weights.append(KINDS.index(one.kind) * len(heads) + head)
         evidence.append(one.evidence.double().numpy())
