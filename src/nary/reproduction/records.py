@@ -23,6 +23,7 @@ from nary.models.blend.model import Blend
 from nary.recipe import Recipe
 from nary.reproduction.experiments import all_experiments, record_stem, variant_of
 from nary.runs import RunFolder, TrainedModel, load_model
+from nary.runs.blend_training import part_records
 from nary.runs.blending import part_names
 from nary.runs.run_folder import is_run_folder
 from nary.runs.training import effective_settings, seedless_settings
@@ -215,10 +216,9 @@ def _parts(run: RunFolder, model: TrainedModel, report: Report) -> list[dict[str
     """The parts of a blend, each ranked like the blend itself: name, seconds, MRR by query group on valid and here."""
     if not isinstance(model.module, Blend):
         return []
-    logged = [record for record in run.records() if "part" in record][:-1]  # the last is that of the blend
     names = part_names([part.model_name for part in model.recipe.parts])  # those logged may be paths
     parts = []
-    for name, module, record in zip(names, model.module.models, logged, strict=True):
+    for name, module, record in zip(names, model.module.models, part_records(run)[:-1], strict=True):
         metrics = replace(model, module=module).evaluate(report.split, protocol=report.protocol).metrics
         mrr = {group: metrics[group]["mrr"] for group in GROUPS if group in metrics}
         parts.append({"name": name, "seconds": record["part_seconds"], "valid_mrr": record["mrr"], "mrr": mrr})

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nary.data.dataset import Dataset
 from nary.errors import SettingError
@@ -55,11 +56,7 @@ def resume_blend(folder: RunFolder, callbacks: Sequence[Callback]) -> BlendResul
     """Continue with the part that was interrupted; a finished blend is only loaded."""
     if not (folder.model_path / WEIGHTS_FILE).is_file():
         return _train(folder.load_dataset(), folder.recipe, folder, callbacks)
-    parts = [
-        PartResult(record["part"], record["mrr"], record["part_seconds"])
-        for record in folder.records()
-        if "part" in record
-    ]
+    parts = [PartResult(record["part"], record["mrr"], record["part_seconds"]) for record in part_records(folder)]
     return _result(load_model(folder.path, folder.recipe.training.device), parts, 0, folder)
 
 
@@ -108,6 +105,12 @@ def blend_runs(
         _log(folder, blended)
         blended.model.save_trained(folder.model_path)
     return _result(blended.model, results_of(blended), 0, RunFolder(out))
+
+
+def part_records(folder: RunFolder) -> list[dict[str, Any]]:
+    """What the log says of the parts and, last, the blend; of the last time, if it was blended several times."""
+    records = [record for record in folder.records() if "part" in record]
+    return records[-len(folder.recipe.parts) - 1 :]
 
 
 def results_of(blended: Blended) -> list[PartResult]:
