@@ -84,7 +84,7 @@ def test_a_name_is_that_of_its_terms(name: str) -> None:
 
 
 def test_turtle_is_readable(tmp_path: Path) -> None:
-    pairs = [("ex:since", "2001^^number"), ("ex:to", "2003-05^^date"), ("ex:note", 'say "hi"^^text:en')]
+    pairs = [("ex:since", "2001^^number"), ("ex:to", "2003-05^^date"), ("ex:note", 'a "b"^^text:en')]
     facts = [Fact("ex:ada", "ex:employer", "ex:works", pairs), Fact("Ben Moss", "ex:weighs", "70.5^^quantity:kg")]
     dataset = Dataset.from_facts("all", {"train": facts[:1], "test": facts[1:]})
     vocabulary = Vocabulary(
@@ -92,7 +92,7 @@ def test_turtle_is_readable(tmp_path: Path) -> None:
     )
     write(Dataset("all", vocabulary, dataset.splits, prefixes=PREFIXES), tmp_path / "out.ttl")
     assert (tmp_path / "out.ttl").read_text().partition("\n\n")[2].splitlines() == [
-        'ex:ada ex:employer ex:works {| ex:note "say \\"hi\\""@en ; ex:since 2001 ; ex:to "2003-05"^^xsd:gYearMonth |} .',
+        'ex:ada ex:employer ex:works {| ex:note "a \\"b\\""@en ; ex:since 2001 ; ex:to "2003-05"^^xsd:gYearMonth |} .',
         '<urn:nary:Ben%20Moss> ex:weighs "70.5"^^<urn:nary:quantity:kg> .',
         'ex:ada rdfs:label "Ada" .',
         "ex:ada rdf:type ex:Person .",

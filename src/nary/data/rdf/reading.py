@@ -176,7 +176,7 @@ class _Builder:
             if triple in self._graph.reified:
                 yield from self._reified(triple)
             elif not self._is_label(triple) and not self._is_type(triple):
-                yield Record(*map(self._name, triple), [])
+                yield self._record(triple, [])
         for triple in self._graph.reified:
             if triple not in self._graph.asserted and not self._mentions_reifier(triple):
                 yield from self._reified(triple)
@@ -200,7 +200,11 @@ class _Builder:
         if self._rdf_star:
             pairs = [list(dict.fromkeys(pair for each in pairs for pair in each))]
         for each in pairs:
-            yield Record(*map(self._name, triple), each)
+            yield self._record(triple, each)
+
+    def _record(self, triple: _Triple, pairs: Sequence[tuple[str, str]]) -> Record:
+        subject, predicate, object = map(self._name, triple)
+        return Record(subject, predicate, object, pairs)
 
     def _is_label(self, triple: _Triple) -> bool:
         """Whether a triple is a label; keep it if it is in a better language than the one there is."""

@@ -149,8 +149,8 @@ def _literal(value: str, datatype: str, language: str) -> Literal | None:
         if datatype.startswith(NAMES):
             type, _, unit = datatype[len(NAMES) :].partition(":")
             return Literal.of(value, type, unquote(unit))
-        if type := _TYPES.get(datatype):
-            return Literal.of(value, type, language)
+        if datatype in _TYPES:
+            return Literal.of(value, _TYPES[datatype], language)
     except FactError:
         pass
     try:

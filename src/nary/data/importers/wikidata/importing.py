@@ -99,7 +99,7 @@ def import_wikidata(
 def _read(source: Source, reader: StatementReader, parts: Parts, skip: bool) -> WikidataReport:
     """Read the dump from where the complete parts end, and write the remaining ones."""
     counts, left_out = reader.counts, reader.left_out
-    counts.update(parts.counts.get("counts", {}))
+    counts.update(parts.counts.get("counts", {}))  # which adds
     left_out.update(parts.counts.get("left_out", {}))
     resumed_after = number = parts.lines
     for number, line in entities(source, parts.lines):

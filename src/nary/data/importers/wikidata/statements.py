@@ -10,6 +10,7 @@ from nary.data.io.lines import Record
 from nary.errors import DataError
 
 _INSTANCE_OF = "P31"
+_COUNTED = ("entities read", "entities kept", "statements", "facts", "qualifiers")
 _FIRST = 1000  # statements among which some have qualifiers, unless the dump has none
 
 NO_QUALIFIERS = (
@@ -26,7 +27,7 @@ class StatementReader:
     """Turns entities into facts, and counts what it reads and what it leaves out."""
 
     def __init__(self, settings: WikidataSettings) -> None:
-        self.counts: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter(dict.fromkeys(_COUNTED, 0))
         self._settings = settings
         self._snaks = SnakReader(settings.datatypes, settings.keep_missing)
         self._properties, self._classes, self._ids = (
