@@ -58,7 +58,7 @@ def test_facts_labels_types_and_counts(tmp_path: Path) -> None:
     assert vocabulary.label("Q20") == "Glass Works"
     assert report.left_out == {"deprecated statements": 1, "references": 2}
     counts = {"entities read": 9, "entities kept": 9, "statements": 7, "facts": 6, "qualifiers": 1}
-    assert report.counts == {**counts, "names": 9, "labels": 8, "types": 3}
+    assert report.counts == {**counts, "ids in the facts": 9, "labels": 8, "types": 3}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dump.json", "out"]
 
 

@@ -77,7 +77,7 @@ class Parts:
                 for path in paths:
                     with path.open("rb") as part:
                         shutil.copyfileobj(part, file)
-        counts = {"names": len(self._used), "labels": 0, "types": 0}
+        counts = {"ids in the facts": len(self._used), "labels": 0, "types": 0}
         with (out / "types.tsv").open("w", encoding="utf-8", newline="\n") as file:
             classes: set[str] = set()
             for id, _, *types in self._all_entities():
