@@ -12,21 +12,31 @@ from pathlib import Path
 from typing import Any
 
 from nary.data.dataset import Dataset
-from nary.data.files import Source, extension
+from nary.data.files import Source, display_name, extension
 from nary.data.importers.wikidata.statements import NO_QUALIFIERS
 from nary.data.io.encoder import Encoder
 from nary.data.io.lines import Record, to_columns
 from nary.data.rdf.terms import RDF, RDFS, Terms, is_generated
 from nary.errors import DataError
+from nary.facts import FactTable
 from nary.facts.literal import MARK, Literal
 from nary.progress import Progress, no_progress
 
-_PLACE = re.compile(r"^Parser error at line \d+ (?:column \d+|between columns \d+ and \d+): ")
+_PLACE = re.compile(r"^Parser error (?:at|between) line [a-z0-9 ]+: ")
 _TRUTHY = b"wikidata.org/prop/direct/"
 _LABEL, _TYPE, _REIFIES = RDFS + "label", RDF + "type", RDF + "reifies"
 _REIFICATION = (RDF + "subject", RDF + "predicate", RDF + "object")
 _STATEMENT = RDF + "Statement"
 _RECORDS = 1 << 17
+
+_HINTS = {
+    "The subject of a triple must be": "Quoted triples as subjects, as in RDF-star, are read from Turtle, TriG and "
+    "N-Triples, not from N-Quads.",
+    "No scheme found": "Relative IRIs need a @base.",
+    "has not been declared": "Declare it: @prefix ex: <http://example.org/> .",
+    "Unexpected end of file": "A statement or text that begins on this line does not end.",
+    "UTF-8": "Convert the file to UTF-8.",
+}
 
 _Triple = tuple[str, str, str]
 """Subject, predicate and object; IRIs are not shortened yet, because a prefix may be declared after its use."""
@@ -56,10 +66,17 @@ def read_rdf(
                 raise DataError("is a truthy dump of Wikidata, which has no qualifiers", hint, source.name)
             graph.add(source)
     if not graph.asserted and not graph.reified:
-        raise DataError("contains no statements", "Expected at least one.", ", ".join(map(str, paths)))
+        raise DataError("contains no statements", "Expected at least one.", _all(paths))
     terms = Terms({**graph.prefixes, **(prefixes or {})})
     name = paths[0].resolve().name.partition(".")[0]
-    return _Builder(graph, terms, languages, rdf_star).dataset(name)
+    dataset = _Builder(graph, terms, languages, rdf_star).dataset(name)
+    if not len(dataset.train):
+        raise DataError("contains labels and types only", "Expected at least one other statement.", _all(paths))
+    return dataset
+
+
+def _all(paths: Sequence[Path]) -> str:
+    return ", ".join(map(display_name, paths))
 
 
 class _Graph:
@@ -158,10 +175,9 @@ class _Builder:
             if len(records) >= _RECORDS:
                 encoder.add(to_columns(records, range(rows, rows + len(records))), "train")
                 rows, records = rows + len(records), []
-        if not records and not rows:
-            raise DataError("contains labels and types only", "Expected at least one other statement.", name)
         encoder.add(to_columns(records, range(rows, rows + len(records))), "train")
         vocabulary, splits = encoder.finish()
+        splits.setdefault("train", FactTable([]))
         used = {*vocabulary.entities, *vocabulary.relations}
         types = {name: tuple(names) for name, names in self._types.items() if name in used}
         used.update(name for names in types.values() for name in names)
@@ -272,8 +288,4 @@ def _format(path: Path, ox: Any) -> Any:
 
 
 def _hint(message: str) -> str:
-    if "The subject of a triple must be" in message:
-        return "Quoted triples as subjects, as in RDF-star, are read from Turtle, TriG and N-Triples, not from N-Quads."
-    if "No scheme found" in message:
-        return "Relative IRIs need a @base."
-    return "Correct the line; the statements before it can be read."
+    return next((hint for words, hint in _HINTS.items() if words in message), "Correct the line.")

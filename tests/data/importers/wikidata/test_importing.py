@@ -175,7 +175,11 @@ def test_broken_lines_stop_or_are_counted(tmp_path: Path) -> None:
         import_wikidata(tmp_path / "dump", tmp_path / "out")
     assert caught.value.line == 6
     assert [path.name for path in tmp_path.iterdir()] == ["dump"]
-    report = import_wikidata(tmp_path / "dump", tmp_path / "out", on_error="skip")
+    with pytest.raises(DataError) as caught:
+        import_wikidata(tmp_path / "dump", tmp_path / "out", part_size=1)
+    assert "the same command continues there" in caught.value.hint
+    report = import_wikidata(tmp_path / "dump", tmp_path / "out", part_size=1, on_error="skip")
+    assert report.resumed_after == 5
     assert report.left_out["lines that are no entities"] == 1
     assert facts(tmp_path / "out") == ALL
 

@@ -78,8 +78,10 @@ def import_wikidata(
             parts = Parts(folder, job, part_size)
             try:
                 report = _read(source, StatementReader(settings), parts, on_error == "skip")
-            except NaryError:
-                if not parts.complete:
+            except NaryError as error:
+                if parts.complete:
+                    error.hint = f"{error.hint} What was read before is in {folder}: the same command continues there."
+                else:
                     remove(folder)
                 raise
             if not report.counts["facts"]:
@@ -127,4 +129,5 @@ def _problem(error: Exception, file: str, line: int) -> DataError:
     if isinstance(error, NaryError):
         return DataError(error.message, error.hint, file, line)
     reason = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
-    return DataError(f"not an entity as in Wikidata's dumps: {reason}", "See the JSON format of Wikibase.", file, line)
+    hint = "Correct it, or leave such lines out: --on-error skip"
+    return DataError(f"not an entity as in Wikidata's dumps: {reason}", hint, file, line)

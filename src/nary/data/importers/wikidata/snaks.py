@@ -14,6 +14,7 @@ _LETTERS = {"item": "Q", "property": "P", "lexeme": "L"}
 _TIME = re.compile(r"([+-]?)([0-9]+)-([0-9]{2})-([0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})Z?")
 _DAY, _MONTH, _YEAR = 11, 10, 9
 _COARSE = {8: "decade", 7: "century", 6: "millennium", **{n: f"{10 ** (9 - n)} years" for n in range(6)}}
+_MISSING = {"somevalue": "an unknown value", "novalue": "no value"}
 _JULIAN, _EARTH = "Q1985786", "Q2"
 
 
@@ -35,10 +36,13 @@ class SnakReader:
 
     def name(self, snak: Snak, what: str) -> str | None:
         """Return the name of the value of a snak; None if it is left out. ``what`` it belongs to is counted."""
-        if snak["snaktype"] != "value":
+        kind = snak["snaktype"]
+        if kind != "value":
+            if kind not in _MISSING:
+                raise ValueError(f"the snaktype {kind!r} is unknown")
             if self._keep_missing:
-                return str(snak["snaktype"])
-            self.left_out[f"{what} with {_MISSING[snak['snaktype']]}"] += 1
+                return str(kind)
+            self.left_out[f"{what} with {_MISSING[kind]}"] += 1
             return None
         datatype = snak.get("datatype")
         if datatype is not None and datatype not in self._datatypes:
@@ -62,9 +66,6 @@ class SnakReader:
         number = number_text(value["amount"])
         unit = value.get("unit", "1")
         return f"{number}{MARK}number" if unit == "1" else f"{number}{MARK}quantity:{_last_part(unit)}"
-
-
-_MISSING = {"somevalue": "an unknown value", "novalue": "no value"}
 
 
 def _entity(value: Mapping[str, Any]) -> str:

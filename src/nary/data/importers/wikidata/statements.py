@@ -56,9 +56,8 @@ class StatementReader:
         statements = _claims(entity).get(_INSTANCE_OF, ())
         names = []
         for statement in statements:
-            snak = _main_snak(statement)
-            if statement.get("rank") != "deprecated" and snak["snaktype"] == "value":
-                value = snak["datavalue"]["value"]
+            if _rank(statement) != "deprecated" and statement["mainsnak"]["snaktype"] == "value":
+                value = statement["mainsnak"]["datavalue"]["value"]
                 names.append(value.get("id") or f"Q{value['numeric-id']}")
         return list(dict.fromkeys(names))
 
@@ -83,7 +82,7 @@ class StatementReader:
 
     def _ranked(self, statements: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
         """Yield the statements whose ranks are wanted, and count the others."""
-        ranks = [statement.get("rank", "normal") for statement in statements]
+        ranks = [_rank(statement) for statement in statements]
         only_preferred = self._settings.best_rank and "preferred" in ranks
         for statement, rank in zip(statements, ranks, strict=True):
             if rank == "deprecated":
@@ -94,7 +93,7 @@ class StatementReader:
                 yield statement
 
     def _fact(self, subject: str, relation: str, statement: Mapping[str, Any]) -> Iterator[Record]:
-        object = self._snaks.name(_main_snak(statement), "statements")
+        object = self._snaks.name(statement["mainsnak"], "statements")
         if object is None:
             return
         pairs = []
@@ -126,8 +125,8 @@ def _claims(entity: Mapping[str, Any]) -> Mapping[str, Any]:
     return claims
 
 
-def _main_snak(statement: Any) -> Mapping[str, Any]:
+def _rank(statement: Any) -> str:
+    """Return the rank of a statement, which must be one as in complete dumps."""
     if not isinstance(statement, dict) or "mainsnak" not in statement:
         raise ValueError("a statement without mainsnak: simplified claims have no qualifiers")
-    snak: Mapping[str, Any] = statement["mainsnak"]
-    return snak
+    return str(statement.get("rank", "normal"))
