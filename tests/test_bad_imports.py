@@ -107,7 +107,7 @@ CASES = [
     broken_dump("a label without value", {**entity("Q2"), "labels": {"en": {}}}, "the key 'value' is missing"),
     one("dump: RDF", "dump.json", b"<http://www.wikidata.org/entity/Q1> <http://p.q/r> <a:b> .\n", "is RDF, not JSON", 1, "--from", "wikidata", hint="truthy"),
     one("dump: a picture", "dump.json", PNG, "not JSON", 1, "--from", "wikidata"),
-    one("dump: empty", "dump.json", b"[\n]\n", "no facts to import"),
+    one("dump: empty", "dump.json", b"[\n]\n", "no facts to import", None, "--from", "wikidata"),
     one("dump: no facts", "dump.json", Q1, "no facts to import", None, "--property", "P2", hint="filters"),
     one("dump: truncated gzip", "dump.json.gz", gzip.compress(as_lines(PEOPLE))[:-9], "gzip data end too early", None, "--from", "wikidata"),
 ]  # fmt: skip

@@ -1,13 +1,14 @@
 """RDF as facts: annotations, reifiers, literals, labels, types, prefixes, several files."""
 
 import gzip
+import sys
 from pathlib import Path
 
 import pytest
 
 from nary.data.dataset import Dataset
 from nary.data.rdf.reading import read_rdf
-from nary.errors import DataError
+from nary.errors import DataError, MissingExtraError
 
 HEAD = """@prefix : <http://example.org/> .
 @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
@@ -38,6 +39,7 @@ ANNOTATED = [':a | :b | :c | ":q": :v']
         (":a :b :c ~ :r . :r :q :v .", ANNOTATED),
         (":r rdf:reifies <<( :a :b :c )>> ; :q :v .", ANNOTATED),
         (":r a rdf:Statement ; rdf:subject :a ; rdf:predicate :b ; rdf:object :c ; :q :v .", ANNOTATED),
+        (":r rdf:subject :a, :b .", [":r | rdf:subject | :a", ":r | rdf:subject | :b"]),  # no statement
         (":r :q :v . :r rdf:reifies <<( :a :b :c )>> .", ANNOTATED),  # in any order
         (":a :b :c {| :q :v ; :q :w |} .", [':a | :b | :c | ":q": :v | ":q": :w']),
         (":a :b :c {| :q :v |} {| :q :w |} .", [':a | :b | :c | ":q": :v', ':a | :b | :c | ":q": :w']),
@@ -141,3 +143,10 @@ def test_a_truthy_dump_is_explained(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="truthy dump of Wikidata, which has no qualifiers"):
         read(tmp_path, line, "truthy.nt")
     assert len(read(tmp_path, line, "truthy.nt", without_qualifiers=True).train) == 1
+
+
+def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyoxigraph", None)
+    with pytest.raises(MissingExtraError) as caught:
+        read(tmp_path, ":a :b :c .")
+    assert "nary[rdf]" in caught.value.hint

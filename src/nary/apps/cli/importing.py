@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from nary.apps.cli.options import OnError
 from nary.apps.cli.output import notice, print_json, print_table, progress_bar
 from nary.errors import SettingError
@@ -33,7 +35,8 @@ def import_property_graph(
         graph = GraphImport.open(sources, nodes, choices, mapping, progress)
     rows = [list(row) for row in graph.rows()]
     if not as_json:
-        print_table("Mapping", ["table", "column", "becomes"], [*rows, *([[""] * 3] if out else [])])
+        print_table("Mapping", ["table", "column", "becomes"], rows)
+        typer.echo()
     if out is None:
         if as_json:
             print_json({"mapping": rows})

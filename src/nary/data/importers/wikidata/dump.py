@@ -15,16 +15,14 @@ MAX_LINE = 1 << 26
 """Maximum length of a line in bytes: the largest entities take a few megabytes."""
 
 _BRACKETS = (b"", b"[", b"]", b"],")
-_ENTITY = re.compile(
-    rb'^\s*\[?\s*\{\s*"(?:type|id|pageid|ns|title|labels)"\s*:.*"(?:claims|statements|sitelinks)"\s*:', re.S
-)
+_KEYS = (b'"mainsnak"', b'"sitelinks"')  # which the entities at the beginning of a dump have
 _RDF = re.compile(rb"^\s*(?:<https?://|@prefix|@base|PREFIX|BASE|_:)", re.IGNORECASE)
 _HINT = 'Expected one entity per line: {"type": "item", "id": "Q42", "labels": {...}, "claims": {...}}'
 
 
 def is_dump(head: bytes) -> bool:
     """Whether a file that begins with ``head`` looks like a dump of Wikidata."""
-    return head.lstrip().startswith(b"[\n") or _ENTITY.match(head[: 1 << 16]) is not None
+    return head.lstrip().startswith((b"[", b"{")) and any(key in head for key in _KEYS)
 
 
 def check_head(path: PurePath, head: bytes) -> None:

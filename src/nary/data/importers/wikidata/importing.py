@@ -69,7 +69,8 @@ def import_wikidata(
     folder = out.with_name(f"{out.name}.partial")
     with Source(dump, progress) as source:
         check_head(dump, source.head)
-        job = {"dump": dump.name, "format": format, "settings": settings.as_dict()}
+        size = dump.stat().st_size if dump.is_file() else 0
+        job = {"dump": dump.name, "bytes": size, "format": format, "settings": settings.as_dict()}
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
