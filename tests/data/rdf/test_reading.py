@@ -150,3 +150,11 @@ def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(MissingExtraError) as caught:
         read(tmp_path, ":a :b :c .")
     assert "nary[rdf]" in caught.value.hint
+
+
+def test_the_examples_of_the_page_are_one_fact(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "importing.md").read_text()
+    lines = page.partition("```turtle\n")[2].partition("```")[0].splitlines()
+    assert len(lines) == 5
+    for line in lines:
+        assert facts(read(tmp_path, line)) == [':ada | :employer | :works | ":since": 2001^^number']

@@ -48,11 +48,13 @@ class Parts:
 
     def write(self, lines: int, counts: Mapping[str, Mapping[str, int]]) -> None:
         """Write what was added as a part, and the state: so many ``lines`` were read, with these ``counts``."""
-        encoder = Encoder()
+        path = self._path("facts", self.complete)
+        path.unlink(missing_ok=True)  # of an import that was killed before it wrote the state
         if self._facts:
+            encoder = Encoder()
             encoder.add(to_columns(self._facts, range(len(self._facts))), "train")
             vocabulary, tables = encoder.finish()
-            with atomic_path(self._path("facts", self.complete)) as temporary:
+            with atomic_path(path) as temporary:
                 FORMATS.get(self._format)().write(temporary, {None: tables["train"]}, vocabulary)
             self._used.add((*vocabulary.entities, *vocabulary.relations))
         with atomic_path(self._path("entities", self.complete)) as temporary, open_to_write(temporary) as file:
