@@ -141,10 +141,9 @@ def test_chunks_are_whole_lines(tmp_path: Path, text: str, size: int, mark: bool
 
 def test_of_a_line_that_is_too_long_only_the_beginning_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "CHUNK", 8)
-    monkeypatch.setattr(files, "MAX_LINE", 20)
     (tmp_path / "text").write_bytes(b"one\n" + b"x" * 100 + b"\nthree\n" + b"y" * 50)
     with Source(tmp_path / "text") as source:
-        lines = b"\n".join(source.chunks()).split(b"\n")
+        lines = b"\n".join(source.chunks(max_line=20)).split(b"\n")
     assert [line[:1] for line in lines] == [b"o", b"x", b"t", b"y"]
     assert [20 < len(line) <= 28 for line in lines] == [False, True, False, True]
 

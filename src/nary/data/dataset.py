@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +18,16 @@ SPLITS = ("train", "valid", "test", "context")
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Facts in splits, encoded with one vocabulary. ``notes`` are remarks for the user, such as skipped lines."""
+    """Facts in splits, encoded with one vocabulary. ``notes`` are remarks for the user, such as skipped lines.
+
+    ``prefixes`` are those that names from RDF are shortened by, such as ``ex`` for ``http://example.org/``.
+    """
 
     name: str
     vocabulary: Vocabulary
     splits: Mapping[str, FactTable]
     notes: tuple[str, ...] = ()
+    prefixes: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_facts(

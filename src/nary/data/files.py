@@ -84,15 +84,15 @@ class Source:
         yield self.head
         yield from self._pieces
 
-    def chunks(self) -> Iterator[bytes]:
+    def chunks(self, max_line: int = MAX_LINE) -> Iterator[bytes]:
         """Yield whole lines, about :data:`CHUNK` bytes at a time, without the last line end of each chunk.
 
-        A line longer than :data:`MAX_LINE` is truncated, but stays longer than allowed.
+        A line longer than ``max_line`` is truncated, but stays longer than allowed.
         """
-        for chunk in self._chunks():
+        for chunk in self._chunks(max_line):
             yield from _split(chunk) if chunk.count(b"\n") >= MAX_LINES else (chunk,)
 
-    def _chunks(self) -> Iterator[bytes]:
+    def _chunks(self, max_line: int) -> Iterator[bytes]:
         pending = io.BytesIO()
         first, too_long = True, False
         for piece in self.pieces():
@@ -109,7 +109,7 @@ class Source:
                 yield pending.getvalue()
                 pending = io.BytesIO()
                 pending.write(piece[end + 1 :])
-            if pending.tell() > MAX_LINE:
+            if pending.tell() > max_line:
                 yield pending.getvalue()
                 pending, too_long = io.BytesIO(), True
         if pending.tell():

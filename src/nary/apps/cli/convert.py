@@ -16,7 +16,8 @@ def convert(
         typer.Argument(
             metavar="OUT",
             show_default=False,
-            help="A file (.jsonl, .parquet, .tsv or .csv; packed with a further .gz, .bz2 or .zst) or a folder.",
+            help="A file (.jsonl, .parquet, .tsv, .csv, or RDF: .ttl, .trig, .nt, .nq; packed with a further .gz, .bz2 "
+            "or .zst) or a folder.",
         ),
     ],
     to: Annotated[
@@ -33,8 +34,11 @@ def convert(
     a split.
 
     Example: nary convert jf17k jf17k.parquet
+
+    Example: nary convert my-graph my-graph.ttl
     """
     from nary.data.io.writer import write
+    from nary.data.rdf import is_rdf
     from nary.data.transforms.simplify import drop_literals as without_literals
 
     dataset = open_data(data, format, on_error, quiet=json)
@@ -43,7 +47,9 @@ def convert(
         notice(dataset.notes[-1])
     with progress_bar("Writing", show=not json) as progress:
         write(dataset, out, format=to, progress=progress)
-    if dataset.vocabulary.labels and not out.is_dir():
+    if is_rdf(out) and len(dataset.splits) > 1:
+        notice("RDF has no splits: the facts of all splits are in the file")
+    if dataset.vocabulary.labels and not out.is_dir() and not is_rdf(out):
         notice("labels are not kept in a single file; give a folder to keep them")
     facts = {split: len(table) for split, table in dataset.splits.items()}
     if json:

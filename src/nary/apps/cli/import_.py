@@ -1,42 +1,67 @@
-"""``nary import``: a property graph as facts."""
+"""``nary import``: a property graph, a Wikidata dump or RDF as facts."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from nary.apps.cli.options import Json
-from nary.apps.cli.output import notice, print_json, print_table, progress_bar
-from nary.errors import OutputError, SettingError
+from nary.apps.cli.importing import import_property_graph, import_rdf, import_wikidata
+from nary.apps.cli.options import Json, OnError
+from nary.errors import OutputError, SettingError, did_you_mean
 
-if TYPE_CHECKING:
-    from nary.data.dataset import Dataset
-    from nary.data.importers.graph import GraphImport
-
-_COLUMN = {"metavar": "COLUMN", "show_default": False}
+_GRAPH, _WIKIDATA, _RDF = "Property graphs", "Wikidata", "RDF"
+_PANELS = {"property-graph": _GRAPH, "wikidata": _WIKIDATA, "rdf": _RDF}
+_COLUMN = {"metavar": "COLUMN", "show_default": False, "rich_help_panel": _GRAPH}
 
 
 def import_(
+    context: typer.Context,
     sources: Annotated[
         list[Path],
         typer.Argument(
             metavar="SOURCE...",
             show_default=False,
-            help="Tables of edges (.csv, .tsv, .parquet), a .graphml file, or a folder that Neo4j or APOC exported.",
+            help="Tables of edges (.csv, .tsv, .parquet), a .graphml file, a folder that Neo4j or APOC exported, "
+            "a JSON dump of Wikidata, or RDF (.ttl, .trig, .nt, .nq); plain, or packed as .gz, .bz2 or .zst.",
         ),
     ],
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DATA", show_default=False, help="A new folder for the facts and the mapping."),
     ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="NAME",
+            show_default=False,
+            help="property-graph, wikidata or rdf, when SOURCE does not tell.",
+        ),
+    ] = None,
+    to: Annotated[str | None, typer.Option("--to", metavar="NAME", help="The format: jsonl or parquet.")] = None,
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--language",
+            metavar="CODE",
+            show_default=False,
+            help="Labels of Wikidata or RDF in this language; the first of several that there is. English by default.",
+        ),
+    ] = None,
+    without_qualifiers: Annotated[
+        bool, typer.Option("--without-qualifiers", help="Import a truthy dump of Wikidata: triples, no qualifiers.")
+    ] = False,
+    as_json: Json = False,
     nodes: Annotated[
-        list[Path] | None, typer.Option("--nodes", metavar="FILE", show_default=False, help="A table of nodes.")
+        list[Path] | None,
+        typer.Option("--nodes", metavar="FILE", show_default=False, rich_help_panel=_GRAPH, help="A table of nodes."),
     ] = None,
     start: Annotated[str, typer.Option("--start", **_COLUMN, help="The start of an edge: the subject.")] = "",
     end: Annotated[str, typer.Option("--end", **_COLUMN, help="The end of an edge: the object.")] = "",
     type: Annotated[str, typer.Option("--type", **_COLUMN, help="The type of an edge: the relation.")] = "",
     relation: Annotated[
-        str, typer.Option("--relation", metavar="NAME", show_default=False, help="The relation of all edges instead.")
+        str, typer.Option("--relation", **{**_COLUMN, "metavar": "NAME"}, help="The relation of all edges instead.")
     ] = "",
     node_id: Annotated[str, typer.Option("--node-id", **_COLUMN, help="The id of a node.")] = "",
     node_name: Annotated[str, typer.Option("--node-name", **_COLUMN, help="The name of a node: its label.")] = "",
@@ -50,70 +75,139 @@ def import_(
     entity: Annotated[list[str] | None, typer.Option("--entity", **_COLUMN, help="Its values are entities.")] = None,
     ignore: Annotated[list[str] | None, typer.Option("--ignore", **_COLUMN, help="Leave the column out.")] = None,
     node_facts: Annotated[
-        bool, typer.Option("--node-facts", help="Make a fact of every other property of a node, too.")
+        bool,
+        typer.Option(
+            "--node-facts", rich_help_panel=_GRAPH, help="Make a fact of every other property of a node, too."
+        ),
     ] = False,
     mapping: Annotated[
         Path | None,
-        typer.Option("--mapping", metavar="FILE", help="Use this mapping, as written to DATA/mapping.toml."),
+        typer.Option(
+            "--mapping",
+            metavar="FILE",
+            rich_help_panel=_GRAPH,
+            help="Use this mapping, as written to DATA/mapping.toml.",
+        ),
     ] = None,
-    to: Annotated[str | None, typer.Option("--to", metavar="NAME", help="The format: jsonl or parquet.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the mapping, and write nothing.")] = False,
-    as_json: Json = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", rich_help_panel=_GRAPH, help="Show the mapping, and write nothing.")
+    ] = False,
+    property: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="P", rich_help_panel=_WIKIDATA, help="Only statements of this property."),
+    ] = None,
+    instances_of: Annotated[
+        list[str] | None,
+        typer.Option("--class", metavar="Q", rich_help_panel=_WIKIDATA, help="Only entities of this class (P31)."),
+    ] = None,
+    ids: Annotated[
+        Path | None,
+        typer.Option("--ids", metavar="FILE", rich_help_panel=_WIKIDATA, help="Only these entities, an id per line."),
+    ] = None,
+    best_rank: Annotated[
+        bool,
+        typer.Option(
+            "--best-rank", rich_help_panel=_WIKIDATA, help="Leave statements of normal rank out beside preferred ones."
+        ),
+    ] = False,
+    datatype: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--datatype",
+            metavar="NAME",
+            rich_help_panel=_WIKIDATA,
+            help="Keep values of this datatype, too: external-id, url, commonsMedia, math, ...",
+        ),
+    ] = None,
+    keep_missing: Annotated[
+        bool,
+        typer.Option(
+            "--keep-missing", rich_help_panel=_WIKIDATA, help="Keep unknown and no values, as somevalue and novalue."
+        ),
+    ] = False,
+    on_error: Annotated[
+        OnError,
+        typer.Option("--on-error", rich_help_panel=_WIKIDATA, help="At a broken line: stop, or skip and count it."),
+    ] = OnError.stop,
+    prefix: Annotated[
+        list[str] | None,
+        typer.Option("--prefix", metavar="NAME=IRI", rich_help_panel=_RDF, help="Shorten IRIs by this prefix, too."),
+    ] = None,
+    rdf_star: Annotated[
+        bool,
+        typer.Option("--rdf-star", rich_help_panel=_RDF, help="Make one fact of all annotations of a triple."),
+    ] = False,
 ) -> None:
-    """Import a property graph: every edge becomes a fact, its other columns qualifiers. Ids stay ids, names of nodes
-    become labels, and the labels of nodes their types. What each column becomes is guessed and shown first.
+    """Import a property graph, a Wikidata dump or RDF. Ids stay ids, names become labels, classes become types.
+
+    Every edge of a property graph becomes a fact, its other columns qualifiers; what each column becomes is guessed and
+    shown first. Statements of Wikidata keep their qualifiers; an import that was interrupted continues when the same
+    command runs again. Annotated or reified statements of RDF become facts with qualifiers.
 
     Example: nary import edges.csv --nodes nodes.csv --out my-graph
 
-    Example: nary import edges.csv --start from --end to --type kind --number amount --out my-graph
-    """
-    from nary.data.importers.graph import GraphImport, write_imported
-    from nary.data.importers.guess import Choices
+    Example: nary import latest-all.json.gz --class Q5 --property P166 --property P108 --out people
 
-    types = {"number": number, "date": date, "time": time, "datetime": datetime, "entity": entity}
-    value_types = {column: name for name, columns in types.items() for column in columns or ()}
-    choices = Choices(start, end, type, relation, node_id, node_name, node_type, value_types, ignore or (), node_facts)
-    if mapping is not None and choices != Choices():
-        raise SettingError("--mapping says what every column is", "Leave the other options out, or edit the file.")
-    if out is None and not dry_run:
-        raise SettingError("where shall the facts go?", "Give --out DATA, or --dry-run to see the mapping only.")
+    Example: nary import graph.ttl --out my-graph
+    """
+    from nary.data.importers.guess import Choices
+    from nary.data.importers.kinds import guess_kind
+    from nary.data.importers.wikidata.settings import WikidataSettings, read_ids
+
+    if kind is not None and kind not in _PANELS:
+        raise SettingError(f"no kind of source is called {kind!r}", did_you_mean(kind, _PANELS))
     if out is not None and out.suffix:
         raise OutputError(
             f"{out} looks like a file", "Give a folder: it gets the facts, labels, types and the mapping."
         )
-    with progress_bar("Reading", show=not as_json) as progress:
-        graph = GraphImport.open(sources, nodes or (), choices, mapping, progress)
-    if not as_json:
-        _print_mapping(graph)
-    if dry_run or out is None:
-        if as_json:
-            print_json({"mapping": [list(row) for row in graph.rows()]})
-        return
-    with progress_bar("Importing", show=not as_json) as progress:
-        dataset = graph.dataset(progress)
-    for note in dataset.notes:
-        notice(note)
-    with progress_bar("Writing", show=not as_json) as progress:
-        write_imported(dataset, out, graph.mapping, to, progress)
-    _print_result(dataset, graph, out, as_json)
-
-
-def _print_mapping(graph: "GraphImport") -> None:
-    print_table("Mapping", ["table", "column", "becomes"], graph.rows())
-    typer.echo()
-
-
-def _print_result(dataset: "Dataset", graph: "GraphImport", out: Path, as_json: bool) -> None:
-    from nary.data.statistics import counts
-    from nary.facts.literal import is_literal
-
-    counted = counts(dataset)
-    literals = sum(map(is_literal, dataset.vocabulary.entities))
-    numbers = {"facts": len(dataset.train), "entities": counted["entities"] - literals, "literals": literals}
-    numbers |= {"relations": counted["relations"], "labels": len(dataset.vocabulary.labels)}
-    if as_json:
-        print_json(
-            {**numbers, "notes": list(dataset.notes), "mapping": [list(row) for row in graph.rows()], "out": str(out)}
+    kind = kind or guess_kind(sources)
+    _check_options(context, kind)
+    if kind == "property-graph":
+        types = {"number": number, "date": date, "time": time, "datetime": datetime, "entity": entity}
+        value_types = {column: name for name, columns in types.items() for column in columns or ()}
+        choices = Choices(
+            start, end, type, relation, node_id, node_name, node_type, value_types, ignore or (), node_facts
         )
+        import_property_graph(sources, nodes or (), choices, mapping, None if dry_run else _target(out), to, as_json)
+    elif kind == "wikidata":
+        settings = WikidataSettings(
+            property or (),
+            instances_of or (),
+            read_ids(ids) if ids else (),
+            language or WikidataSettings.languages,
+            best_rank,
+            datatype or (),
+            keep_missing,
+            without_qualifiers,
+        )
+        import_wikidata(sources, settings, _target(out), to, on_error, as_json)
     else:
-        print_table(str(out), ["", "number"], list(numbers.items()))
+        import_rdf(sources, _prefixes(prefix or ()), language, rdf_star, without_qualifiers, _target(out), to, as_json)
+
+
+def _target(out: Path | None) -> Path:
+    if out is None:
+        raise SettingError("where shall the facts go?", "Give --out DATA. To see a mapping of columns only: --dry-run")
+    return out
+
+
+def _check_options(context: typer.Context, kind: str) -> None:
+    """Refuse options for other kinds of sources."""
+    for parameter in context.command.params:
+        panel = getattr(parameter, "rich_help_panel", None)
+        source = context.get_parameter_source(parameter.name or "")
+        if panel in _PANELS.values() and panel != _PANELS[kind] and source is not None and source.name == "COMMANDLINE":
+            raise SettingError(
+                f"{parameter.opts[0]} is not for this source, which is imported as {kind}",
+                f"Leave it out, or name the kind of the source: --from {' or --from '.join(_PANELS)}",
+            )
+
+
+def _prefixes(texts: Sequence[str]) -> dict[str, str]:
+    prefixes = {}
+    for text in texts:
+        key, equals, iri = text.partition("=")
+        if not equals or ":" not in iri:
+            raise SettingError(f"--prefix {text}", "Write it like ex=http://example.org/")
+        prefixes[key.removesuffix(":")] = iri
+    return prefixes

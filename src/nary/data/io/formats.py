@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from nary.data.files import display_name, extension
 from nary.data.io.base import Format
+from nary.data.rdf import is_rdf
 from nary.errors import DataError
 from nary.registry import Registry
 
@@ -50,6 +51,8 @@ def detect_format(path: PurePath, head: bytes) -> str:
         return expected
     if head.startswith(_PARQUET_MAGIC):
         return "parquet"
+    if expected is None and is_rdf(path):
+        raise DataError("is RDF", f"Import it first: nary import {path.name} --out DATA", display_name(path))
     if expected == "parquet":
         raise DataError(
             "is not a Parquet file", "Check the file, or give its format with --format.", display_name(path)

@@ -159,7 +159,7 @@ class LineFormat(Format):
             except LineError as error:
                 parsed.problems.append(Problem(start + row + 1, error.reason, error.message, error.hint))
         if records:
-            parsed.columns.append(_to_columns(list(records.values()), list(records)))
+            parsed.columns.append(to_columns(list(records.values()), list(records)))
 
 
 def make_record(subject: object, relation: object, object: object, pairs: Sequence[tuple[object, object]]) -> Record:
@@ -191,7 +191,8 @@ def gather_names(fields: pl.Series, heads: Sequence[int], first_pair: int, step:
     return fields.explode().gather(np.concatenate([head_indices, pair_indices], dtype=np.uint32, casting="unsafe"))
 
 
-def _to_columns(records: Sequence[Record], rows: Sequence[int]) -> FactColumns:
+def to_columns(records: Sequence[Record], rows: Sequence[int]) -> FactColumns:
+    """Store records column-wise; ``rows`` are their rows in the file."""
     names = [name for record in records for name in (record.relation, record.subject, record.object)]
     names += [name for record in records for pair in record.qualifiers for name in pair]
     has_splits = any(record.split for record in records)

@@ -73,7 +73,9 @@ def read(
     if folder:
         labels = read_labels(path / "labels.tsv") if (path / "labels.tsv").is_file() else {}
         types = read_types(path / "types.tsv") if (path / "types.tsv").is_file() else {}
-        dataset = replace(dataset, vocabulary=replace(dataset.vocabulary, labels=labels, types=types))
+        prefixes = read_labels(path / "prefixes.tsv") if (path / "prefixes.tsv").is_file() else {}
+        vocabulary = replace(dataset.vocabulary, labels=labels, types=types)
+        dataset = replace(dataset, vocabulary=vocabulary, prefixes=prefixes)
     if format is None and reports[0].format == "hyper-relational":
         check_relations(dataset, reports[0].source)
     return replace(dataset, notes=tuple(str(report) for report in reports if report.skipped))

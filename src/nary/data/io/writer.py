@@ -7,8 +7,9 @@ from nary.data.dataset import Dataset
 from nary.data.files import COMPRESSED, is_folder
 from nary.data.io.base import Format
 from nary.data.io.formats import FORMATS, format_from_extension, known_extensions
+from nary.data.rdf import is_rdf
 from nary.errors import OutputError
-from nary.facts import FactTable, Vocabulary
+from nary.facts import FactTable
 from nary.files.writing import atomic_path
 from nary.progress import Progress, no_progress
 
@@ -18,17 +19,22 @@ def write(dataset: Dataset, out: str | Path, *, format: str | None = None, progr
 
     A path with an extension is a file with all facts; each names its split, unless there is only train. Any other path
     is a folder with one file per split, and the labels and types of names. The default format is that of the extension,
-    in a folder JSON Lines. Splits without facts are omitted.
+    in a folder JSON Lines. Splits without facts are omitted. RDF (.ttl, .nt, ...) has labels and types, but no splits.
     """
     out = Path(out)
     splits = {split: table for split, table in dataset.splits.items() if len(table)}
     if not splits:
         raise OutputError(f"{dataset.name} has no facts to write")
+    if format is None and is_rdf(out) and not is_folder(out):
+        from nary.data.rdf.writing import write_rdf
+
+        write_rdf(dataset, out, progress)
+        return
     folder = is_folder(out) or not out.suffix
     name = format or ("jsonl" if folder else format_from_extension(out))
     writer = _writable_format(name, out)
     if folder:
-        _write_folder(splits, dataset.vocabulary, out, writer, progress)
+        _write_folder(splits, dataset, out, writer, progress)
         return
     if len(splits) > 1 and not writer.stores_splits:
         raise OutputError(
@@ -55,8 +61,9 @@ def _writable_format(name: str | None, out: Path) -> type[Format]:
 
 
 def _write_folder(
-    splits: Mapping[str, FactTable], vocabulary: Vocabulary, out: Path, format: type[Format], progress: Progress
+    splits: Mapping[str, FactTable], dataset: Dataset, out: Path, format: type[Format], progress: Progress
 ) -> None:
+    vocabulary = dataset.vocabulary
     with atomic_path(out) as folder:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise OutputError(f"{out} exists and is not an empty folder", "Choose another name, or remove it first.")
@@ -66,6 +73,7 @@ def _write_folder(
             format().write(path, {None: table}, vocabulary, progress)
         _write_lines(folder / "labels.tsv", {name: (label,) for name, label in vocabulary.labels.items()})
         _write_lines(folder / "types.tsv", vocabulary.types)
+        _write_lines(folder / "prefixes.tsv", {key: (iri,) for key, iri in dataset.prefixes.items()})
 
 
 def _write_lines(path: Path, texts: Mapping[str, Sequence[str]]) -> None:
