@@ -18,16 +18,17 @@ def attribute_shares(
     """The probability of each attribute [R] for the next qualifier of a fact with the attributes ``present``.
 
     Every fact of the relation that has more than these attributes spreads one count evenly over what it has more. All
-    such facts count, then once more those that have all of ``present``, then of these those with the same object. What
-    is counted before counts as one more fact in the next count, and so do all attributes in train in the first. The
-    flag says whether any fact has more.
+    such facts count; then those that have all of ``present``, which weigh less the more they have beyond; then of these
+    those with the same object. What is counted before counts as one more fact in the next count, and so do all
+    attributes in train in the first. The flag says whether any fact has more.
     """
     shares = np.zeros(num_relations)
     counts, objects, weights = [], [], []
-    rows = [np.flatnonzero(block.ids[:, RELATION] == relation) for block in train.blocks]
-    attributes = [block.attributes[same] for block, same in zip(train.blocks, rows, strict=True)]
+    blocks = [block for block in train.blocks if block.qualifiers]
+    rows = [np.flatnonzero(block.ids[:, RELATION] == relation) for block in blocks]
+    attributes = [block.attributes[same] for block, same in zip(blocks, rows, strict=True)]
     names = np.unique(np.concatenate([np.empty(0, np.int32), *map(np.ravel, attributes)]))
-    for block, same, of_fact in zip(train.blocks, rows, attributes, strict=True):
+    for block, same, of_fact in zip(blocks, rows, attributes, strict=True):
         shares += np.bincount(block.attributes.ravel(), minlength=num_relations)
         counts.append(np.zeros((len(same), len(names))))
         np.add.at(counts[-1], (np.arange(len(same))[:, None], np.searchsorted(names, of_fact)), 1)
@@ -48,7 +49,7 @@ def attribute_shares(
 
 
 def _weight(qualifiers: int, present: int) -> float:
-    """How much more likely a fact is the one meant than a fact with one more qualifier than are present.
+    """How likely a fact was shortened to the qualifiers that are present, compared with one that has one more.
 
     As if people left out any number of qualifiers with the same probability.
     """

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from nary.evaluation.queries import MaskedBlock, Shortened, mask_table
 from nary.evaluation.ranks import count_blocks
@@ -71,19 +72,18 @@ class Evidence:
             one.log_probability[at] = log_probability
             one.log_fit[at] = np.minimum(0, log_probability + entropy)
             slots = context.slots.of(masked.ids[part.places])[:, masked.column]
-            one.log_lift[at] = log_probability - self._log_chance(log_probabilities.numpy(), part.rows, slots)
+            one.log_lift[at] = log_probability - self._log_chance(log_probabilities, part.rows, slots)
         return list(measured.values())
 
-    def _log_chance(self, log_probabilities: Floats, rows: Rows, slots: Rows) -> Floats:
+    def _log_chance(self, log_probabilities: Tensor, rows: Rows, slots: Rows) -> Floats:
         """The mean probability, as a logarithm, of what stands in the slot of each query; ``rows`` are the queries'."""
         chance = np.zeros(len(rows))
         for slot in np.unique(slots).tolist():
             ids, _ = self._context.slots.members(slot)
             same = np.flatnonzero(slots == slot)
             if len(ids):
-                chance[same] = np.logaddexp.reduce(log_probabilities[np.ix_(rows[same], ids)], axis=1) - np.log(
-                    len(ids)
-                )
+                of_slot = log_probabilities[torch.from_numpy(rows[same])[:, None], torch.from_numpy(ids)]
+                chance[same] = of_slot.logsumexp(1).numpy() - np.log(len(ids))
         return chance
 
     def features(self, measured: Measured) -> Floats:
