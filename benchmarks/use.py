@@ -4,7 +4,6 @@
 
 - calibration: how far the probability of the best answer is from how often it is right, on average over ten groups of
   test questions of like probability; as the model's scores give it, and after calibration.
-- suggest: each qualifier of a test fact is hidden in turn; how often it is among the first suggestions.
 - complete: two elements of a test fact are hidden; how often both are right in the first completions, against the most
   probable pairs when each element is predicted without looking at the other.
 
@@ -45,17 +44,6 @@ def _distance(sure: np.ndarray, right: np.ndarray) -> float:
     groups = np.minimum((10 * sure).astype(int), 9)
     members = [groups == group for group in range(10) if (groups == group).any()]
     return float(sum(abs(sure[one].mean() - right[one].mean()) * one.mean() for one in members))
-
-
-def suggest(model: TrainedModel, test: Sequence[Fact]) -> dict[str, float]:
-    """How often a qualifier is suggested when it is hidden, each in turn."""
-    places = []
-    for fact in test:
-        for hidden, pair in enumerate(fact.qualifiers):
-            rest = [other for i, other in enumerate(fact.qualifiers) if i != hidden]
-            suggestions = model.suggest(Fact(*fact.primary, rest), k=max(KS)).suggestions
-            places.append(place_of(pair, ((one.attribute, one.value) for one in suggestions)))
-    return shares("recall", places)
 
 
 def complete(model: TrainedModel, test: Sequence[Fact], random: np.random.Generator) -> dict[str, dict[str, float]]:
@@ -112,7 +100,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run")
     parser.add_argument("--data", help="take the test facts of this dataset instead of the run's own")
-    parser.add_argument("--sample", type=int, default=400, help="facts to suggest for and to complete")
+    parser.add_argument("--sample", type=int, default=400, help="facts to complete")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
@@ -124,8 +112,6 @@ def main() -> None:
     test = list(table.facts(model.dataset.vocabulary))
     random = np.random.default_rng(given.seed)
     parts: dict[str, object] = {"calibration": calibration(model, test)}
-    if qualified := [fact for fact in test if fact.qualifiers]:
-        parts["suggest"] = suggest(model, sampled(qualified, given.sample, random))
     if model.module.supports_multiple_masks:
         parts["complete"] = complete(model, sampled(test, given.sample, random), random)
     if given.json:

@@ -25,6 +25,19 @@ def test_suggest(nary: Nary, model: TrainedModel, run_folder: Path, fact: Fact) 
         assert f"{one['probability']:.1%}" in shown
 
 
+def test_what_stored_facts_add_comes_first(nary: Nary, run_folder: Path, fact: Fact) -> None:
+    part = Fact(*fact.primary)
+    attribute, value = fact.qualifiers[0]
+    first = nary("suggest", run_folder, part).out.splitlines()[2]
+    assert str(fact) in first
+    known = nary("suggest", run_folder, part, "--known", "only", "--json").json["suggestions"]
+    assert (attribute, value) in {(one["attribute"], one["value"]) for one in known}
+    assert all(one["known"] for one in known)
+    hidden = nary("suggest", run_folder, part, "--known", "hide", "--json").json["suggestions"]
+    assert hidden
+    assert not any(one["known"] for one in hidden)
+
+
 def test_suggest_says_what_to_know(nary: Nary, model: TrainedModel, run_folder: Path) -> None:
     names = model.dataset.vocabulary
     long = " | ".join(["", *(f"{names.relations[0]}: {name}" for name in names.entities[:6])])

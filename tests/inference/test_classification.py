@@ -12,6 +12,7 @@ from nary.facts import Fact
 from nary.inference.classification import FactClassifier, LogisticRegression
 from nary.inference.corruption import Corruption, rows_of_table, table_of_rows
 from nary.inference.evidence import FROM_MODEL
+from nary.inference.percentiles import NUM_PERCENTILES
 from nary.inference.predictor import Predictor
 from nary.models.base import DatasetInfo
 from nary.models.frequency import Frequency, FrequencySettings
@@ -50,11 +51,11 @@ def frequency(held_out_facts: int) -> Predictor:
 
 
 def test_better_evidence_of_the_model_never_makes_a_fact_less_plausible() -> None:
-    predictor = frequency(24)
-    (before, *_) = predictor.classifier.evidence.measure(predictor.context.dataset.test)
-    features = predictor.classifier.evidence.features(before)
-    regression = predictor.classifier._regression
-    for column in range(FROM_MODEL):
+    classifier = frequency(24).classifier
+    (before, *_) = classifier.evidence.measure(laureates().test)
+    percentiles, regression = classifier._fitted
+    features = classifier._features(percentiles, before)
+    for column in range(NUM_PERCENTILES + FROM_MODEL):
         better = features.copy()
         better[:, column] += 1.0
         assert (regression.probability(better) >= regression.probability(features)).all()

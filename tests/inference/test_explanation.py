@@ -171,3 +171,13 @@ def test_a_position_the_fact_does_not_have(gran: TrainedModel, fact: Fact) -> No
     assert "value 2" in str(caught.value.hint)
     with pytest.raises(FactError, match="not a position"):
         gran.explain(fact, "verb")
+
+
+def test_part_of_a_stored_fact_is_known_with_that_fact() -> None:
+    whole = Fact("Ada", "meets", "Ben", [("since", "1900"), ("with", "Cy")])
+    predictor = remembering(dataset_of(train=[whole, Fact("Ada", "meets", "Cy")]))
+    explained = predictor.explain(Fact("Ada", "meets", "Ben", [("with", "Cy")]), OBJECT)
+    assert (explained.known, explained.matches) == (True, 1)
+    assert explained.stored is not None
+    assert (explained.stored.fact, explained.stored.split) == (str(whole), "train")
+    assert not predictor.explain(Fact("Ada", "meets", "Cy", [("with", "Cy")]), OBJECT).known

@@ -1,4 +1,4 @@
-"""Suggested qualifiers: counted by hand."""
+"""Suggested qualifiers: known ones first, the others counted by hand."""
 
 import pytest
 from inference.memory import remembering
@@ -6,6 +6,7 @@ from runs.small import dataset_of
 
 from nary.errors import SettingError
 from nary.facts import Fact
+from nary.inference.results import Suggestions
 
 TRAIN = [
     Fact("Ada", "meets", "Ben", [("with", "Cy"), ("since", "1900")]),
@@ -15,42 +16,82 @@ TRAIN = [
     Fact("Ada", "meets", "Ben", [("since", "1900")]),
     Fact("Ada", "sees", "Ben"),
 ]
-DATA = dataset_of(train=TRAIN)
+TEST = [Fact("Ada", "meets", "Ben", [("with", "Dee"), ("since", "1901"), ("with", "Cy")])]
+DATA = dataset_of(train=TRAIN, test=TEST)
+GIVEN = Fact("Ada", "meets", "Ben", [("with", "Dee")])
+
+
+def pairs(suggested: Suggestions) -> list[tuple[str, str]]:
+    return [(one.attribute, one.value) for one in suggested.suggestions]
 
 
 def test_by_hand() -> None:
-    found = remembering(DATA).suggest(Fact("Ada", "meets", "Ben", [("with", "Dee")]))
-    # facts that have `since`: 4; those that have `with` more than once: 1; all facts together count like one more, of
-    # whose qualifiers 4 are `since` and 4 are `with`. With `with: Dee`, `since` can only be 1900 and `with` only Cy.
-    best = found.suggestions[:2]
-    assert [(one.attribute, one.value) for one in best] == [("since", "1900"), ("with", "Cy")]
-    assert [one.probability for one in best] == pytest.approx([4.5 / 6, 1.5 / 6])
-    assert sum(one.probability for one in found.suggestions) <= 1 + 1e-6
+    suggested = remembering(DATA).suggest(GIVEN, known="mark")
+    # 4 facts have `since`, 1 has `with` twice, and all attributes together, 4 and 4, count as one more; those with one
+    # `with`, 2 and 1, count again, and then again because all have the object. With `with: Dee`, `since` can only be
+    # 1900 in train, for the model and in the range, and `with` only Cy.
+    since = (2 + (2 + 4.5 / 6) / 4) / 4
+    assert pairs(suggested)[:2] == [("since", "1900"), ("with", "Cy")]
+    assert [one.probability for one in suggested.suggestions[:2]] == pytest.approx([since, 1 - since])
+    assert sum(one.probability for one in suggested.suggestions) <= 1 + 1e-6
+
+
+def test_what_stored_facts_add_comes_first_with_the_fact() -> None:
+    suggested = remembering(DATA).suggest(GIVEN, k=4)
+    assert pairs(suggested)[:3] == [("since", "1900"), ("with", "Cy"), ("since", "1901")]
+    assert [one.known for one in suggested.suggestions] == [True, True, True, False]
+    assert suggested.matches == 3
+    since, with_cy, other_since, predicted = suggested.suggestions
+    assert (since.stored.fact, since.stored.split, since.matches) == (str(TRAIN[1]), "train", 1)  # type: ignore[union-attr]
+    assert (with_cy.stored.fact, with_cy.matches) == (str(TRAIN[2]), 2)  # type: ignore[union-attr] # the shorter one
+    assert other_since.stored.split == "test"  # type: ignore[union-attr]
+    assert (predicted.stored, predicted.matches) == (None, 0)
+
+
+def test_known_qualifiers_can_be_hidden_or_shown_alone() -> None:
+    predictor = remembering(DATA)
+    known, hidden = (predictor.suggest(GIVEN, 100, known) for known in ("only", "hide"))
+    assert set(pairs(known)) == {("since", "1900"), ("with", "Cy"), ("since", "1901")}
+    assert not set(pairs(hidden)) & set(pairs(known))
+    assert set(pairs(hidden)) | set(pairs(known)) == set(pairs(predictor.suggest(GIVEN, 100, "mark")))
+    with pytest.raises(SettingError, match="cannot be treated by 'never'"):
+        predictor.suggest(GIVEN, known="never")  # type: ignore[arg-type]
+
+
+def test_given_more_fewer_stored_facts_add_something() -> None:
+    more = Fact("Ada", "meets", "Ben", [("with", "Dee"), ("with", "Cy")])
+    suggested = remembering(DATA).suggest(more, known="only")
+    assert pairs(suggested) == [("since", "1901")]
+    assert suggested.matches == 2
+    assert remembering(DATA).suggest(TEST[0], known="only").matches == 1
 
 
 def test_what_a_fact_has_is_not_suggested() -> None:
-    found = remembering(DATA).suggest(Fact("Ada", "meets", "Ben", [("with", "Dee")]), k=100).suggestions
-    assert ("with", "Dee") not in {(one.attribute, one.value) for one in found}
-    assert len({(one.attribute, one.value) for one in found}) == len(found)
+    suggested = pairs(remembering(DATA).suggest(GIVEN, k=100))
+    assert ("with", "Dee") not in suggested
+    assert len(set(suggested)) == len(suggested)
 
 
 def test_the_json_form_and_k() -> None:
-    found = remembering(DATA).suggest(Fact("ada", "meets", "ben"), k=1).as_dict()
-    assert found["fact"] == "Ada | meets | Ben"
-    assert found["notes"] == ["the probabilities are not calibrated: there are no valid facts held out from training"]
-    (suggestion,) = found["suggestions"]
-    assert suggestion.pop("probability") == pytest.approx(4.5 / 8)  # since 4 times, with 3 times
-    assert suggestion == {"attribute": "since", "attribute_label": "since", "value": "1900", "value_label": "1900"}
+    result = remembering(DATA).suggest(Fact("ada", "meets", "ben", [("since", "1901")]), k=1).as_dict()
+    assert result["fact"] == "Ada | meets | Ben | since: 1901"
+    assert result["notes"] == ["the probabilities are not calibrated: there are no valid facts held out from training"]
+    assert (result["matches"], result["calibrated"]) == (1, False)
+    (suggestion,) = result["suggestions"]
+    assert 0 < suggestion.pop("probability") < 1
+    assert suggestion.pop("stored") == {"fact": str(TEST[0]), "label": str(TEST[0]), "split": "test"}
+    names = {"attribute": "with", "attribute_label": "with", "value": "Cy", "value_label": "Cy"}
+    assert suggestion == {**names, "known": True, "matches": 1}
     with pytest.raises(SettingError, match="0 answers"):
         remembering(DATA).suggest(TRAIN[0], k=0)
 
 
 def test_a_relation_that_never_had_qualifiers_gets_the_usual_ones_and_a_note() -> None:
-    found = remembering(DATA).suggest(TRAIN[-1])
-    assert found.suggestions
-    assert any("no fact in train with the relation sees" in note for note in found.notes)
+    suggested = remembering(DATA).suggest(TRAIN[-1])
+    assert suggested.suggestions
+    assert any("no fact in train with the relation sees" in note for note in suggested.notes)
 
 
 def test_data_without_any_qualifier() -> None:
-    found = remembering(dataset_of(train=[Fact("Ada", "sees", "Ben")])).suggest(Fact("Ada", "sees", "Ben"))
-    assert list(found.suggestions) == []
+    suggested = remembering(dataset_of(train=[Fact("Ada", "sees", "Ben")])).suggest(Fact("Ada", "sees", "Ben"))
+    assert list(suggested.suggestions) == []

@@ -6,13 +6,13 @@ Half of the facts lose qualifiers, any number of them, because people ask with p
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from nary.evaluation.queries import EncodedQuery, mask_table
+from nary.evaluation.queries import EncodedQuery, MaskedBlock, mask_table
 from nary.evaluation.scorer import QueryScorer
 from nary.facts import FactTable
 from nary.facts.layout import attribute_columns, partner_column
@@ -45,20 +45,26 @@ class Calibration:
 
     def _fit(self, kind: Kind) -> float:
         blocks = [masked for masked in mask_table(self._held_out, self._model.roles)[0] if masked.kind == kind]
-        pool = [(masked, row) for masked in blocks for row in range(len(masked))]
         size = max(1, min(_MAX_QUERIES, _MAX_SCORES // self._num_candidates[kind]))
-        random = np.random.default_rng(0)
-        if len(pool) > size:
-            chosen = random.choice(len(pool), size, replace=False)
-            pool = [pool[i] for i in np.sort(chosen).tolist()]
-        if not pool:
+        queries = sample_queries(blocks, size, self._model)
+        if not queries:
             return 1.0
-        queries = [EncodedQuery(tuple(masked.ids[row].tolist()), masked.column, partial=True) for masked, row in pool]
-        if self._model.supports_qualifier_dropout:
-            queries = [_shortened(query, random) if random.random() < 0.5 else query for query in queries]
         parts = list(QueryScorer(self._model, max_chunk=_CHUNK).score(queries))
         answers = torch.tensor([queries[place].answer for part in parts for place in part.places.tolist()])
         return fit_temperature(torch.cat([part.scores[part.rows] for part in parts]), answers)
+
+
+def sample_queries(blocks: Sequence[MaskedBlock], size: int, model: Model) -> list[EncodedQuery]:
+    """At most ``size`` queries of held-out facts, as people ask: half of them lose qualifiers if the model allows."""
+    pool = [(masked, row) for masked in blocks for row in range(len(masked))]
+    random = np.random.default_rng(0)
+    if len(pool) > size:
+        chosen = random.choice(len(pool), size, replace=False)
+        pool = [pool[i] for i in np.sort(chosen).tolist()]
+    queries = [EncodedQuery(tuple(masked.ids[row].tolist()), masked.column, partial=True) for masked, row in pool]
+    if not model.supports_qualifier_dropout:
+        return queries
+    return [_shortened(query, random) if random.random() < 0.5 else query for query in queries]
 
 
 def _shortened(query: EncodedQuery, random: np.random.Generator) -> EncodedQuery:

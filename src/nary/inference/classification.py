@@ -15,10 +15,13 @@ from nary.facts.layout import num_qualifiers
 from nary.inference.context import Context
 from nary.inference.corruption import Corruption, rows_of_table, shorten, table_of_rows
 from nary.inference.evidence import FROM_MODEL, Evidence, Floats, Measured
+from nary.inference.percentiles import NUM_PERCENTILES, Percentiles
 
 _MIN_FACTS = 20
 """Fewer held-out facts say too little."""
-_MAX_FACTS, _MAX_SCORES = 1000, 1 << 28
+_DRAWS = 4
+"""How often a fact is taken if there are few, each time with other qualifiers left out and another element replaced."""
+_MAX_FACTS, _MAX_SCORES = 2000, 1 << 28
 _PENALTY = 2.0
 _STEPS, _TOLERANCE = 5000, 1e-6
 
@@ -42,20 +45,28 @@ class FactClassifier:
         """The probability that each fact is true [n]; without held-out facts, the product of its elements' fits."""
         if not self.is_fitted:
             return np.exp(np.nansum(measured.log_fit, axis=1))
-        return self._regression.probability(self.evidence.features(measured))
+        percentiles, regression = self._fitted
+        return regression.probability(self._features(percentiles, measured))
 
     @cached_property
-    def _regression(self) -> "LogisticRegression":
+    def _fitted(self) -> tuple[Percentiles, "LogisticRegression"]:
         random, corruption = np.random.default_rng(0), Corruption(self._context)
-        rows = shortened(self._context, self._held_out, self._num_facts(), random)
+        size = self._num_facts()
+        rows: list[list[int]] = []
+        for _ in range(_DRAWS):
+            rows += shortened(self._context, self._held_out, size - len(rows), random)
         changed = [corruption.corrupt(row, bool(random.integers(2)), random) for row in rows]
-        true, corrupted = self._features(rows), self._features([row for row in changed if row is not None])
-        labels = np.repeat([1.0, 0.0], [len(true), len(corrupted)])
-        return LogisticRegression.fit(np.concatenate([true, corrupted]), labels, FROM_MODEL)
+        true = self.evidence.measure(table_of_rows(rows))
+        corrupted = self.evidence.measure(table_of_rows([row for row in changed if row is not None]))
+        percentiles = Percentiles(self._context.slots, true)
+        features = [self._features(percentiles, one, in_reference=True) for one in true]
+        features += [self._features(percentiles, one) for one in corrupted]
+        labels = np.repeat([1.0, 0.0], [sum(len(one.block) for one in part) for part in (true, corrupted)])
+        from_model = NUM_PERCENTILES + FROM_MODEL
+        return percentiles, LogisticRegression.fit(np.concatenate(features), labels, from_model)
 
-    def _features(self, rows: list[list[int]]) -> Floats:
-        measured = self.evidence.measure(table_of_rows(rows))
-        return np.concatenate([self.evidence.features(one) for one in measured])
+    def _features(self, percentiles: Percentiles, measured: Measured, in_reference: bool = False) -> Floats:
+        return np.concatenate([percentiles.features(measured, in_reference), self.evidence.features(measured)], axis=1)
 
     def _num_facts(self) -> int:
         """How many facts, so that scoring their elements takes seconds."""

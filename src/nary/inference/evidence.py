@@ -2,7 +2,8 @@
 
 An improbable answer to an open query is no sign of an error: who was born in a year has many answers, each improbable.
 So the probability of an element is compared with how sure the model is. Its *fit* is its probability times the
-perplexity of the predicted distribution (the number of candidates the model hesitates between), at most 1.
+perplexity of the predicted distribution (the number of candidates the model hesitates between), at most 1. Its *lift*
+compares it with what stands in the same slot in train: how much more probable it is than one of these at random.
 """
 
 from dataclasses import dataclass, replace
@@ -11,12 +12,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from nary.evaluation.queries import MaskedBlock, Shortened, mask_table
 from nary.evaluation.ranks import count_blocks
 from nary.evaluation.scorer import QueryScorer
 from nary.facts import Block, FactTable
 from nary.facts.layout import OBJECT, RELATION, SUBJECT, attribute_columns, value_columns
+from nary.facts.table import Rows
 from nary.inference.context import Context
 from nary.inference.slots import Pairs
 from nary.progress import Progress, no_progress
@@ -40,6 +43,7 @@ class Measured:
     """Filtered; 1 is the best."""
     log_probability: Floats
     log_fit: Floats
+    log_lift: Floats
 
 
 class Evidence:
@@ -56,7 +60,7 @@ class Evidence:
         """Mask and score every element of every fact, a block for each arity."""
         context = self._context
         context.check_arity(max(table.arities, default=2))
-        measured = {block.arity: Measured(block, *np.full((3, *block.ids.shape), np.nan)) for block in table.blocks}
+        measured = {block.arity: Measured(block, *np.full((4, *block.ids.shape), np.nan)) for block in table.blocks}
         blocks = [_may_have_more(masked) for masked in mask_table(table, context.model.roles)[0]]
         scorer = QueryScorer(context.model, _MEMORY)
         for masked, part, counts in count_blocks(scorer, blocks, context.known, progress):
@@ -67,7 +71,20 @@ class Evidence:
             one.rank[at] = 1 + counts.higher + counts.ties / 2
             one.log_probability[at] = log_probability
             one.log_fit[at] = np.minimum(0, log_probability + entropy)
+            slots = context.slots.of(masked.ids[part.places])[:, masked.column]
+            one.log_lift[at] = log_probability - self._log_chance(log_probabilities, part.rows, slots)
         return list(measured.values())
+
+    def _log_chance(self, log_probabilities: Tensor, rows: Rows, slots: Rows) -> Floats:
+        """The mean probability, as a logarithm, of what stands in the slot of each query; ``rows`` are the queries'."""
+        chance = np.zeros(len(rows))
+        for slot in np.unique(slots).tolist():
+            ids, _ = self._context.slots.members(slot)
+            same = np.flatnonzero(slots == slot)
+            if len(ids):
+                of_slot = log_probabilities[torch.from_numpy(rows[same])[:, None], torch.from_numpy(ids)]
+                chance[same] = of_slot.logsumexp(1).numpy() - np.log(len(ids))
+        return chance
 
     def features(self, measured: Measured) -> Floats:
         """The evidence about each fact [n, F].
@@ -82,11 +99,10 @@ class Evidence:
         counts, totals = context.slots.counts(slots, block.ids) - itself, context.slots.totals[slots] - itself
         shares = np.log((counts + _UNSEEN) / (totals + 1))
         together = np.log1p(self._pairs.counts(block) - itself)
-        m, width = block.qualifiers, block.ids.shape[1]
-        roles = [[RELATION], [SUBJECT], [OBJECT], attribute_columns(m), value_columns(m), range(width)]
         logarithms = (measured.log_fit, -np.log(measured.rank), shares)
-        smallest = [_smallest(values[:, list(columns)]) for values in logarithms for columns in roles]
-        return np.stack([*smallest, (counts > 0).sum(1), together.min(1), together.mean(1)], axis=1)
+        by_role = [smallest(values, block.qualifiers) for values in logarithms]
+        others = np.stack([(counts > 0).sum(1), together.min(1), together.mean(1)], axis=1)
+        return np.concatenate([*by_role, others], axis=1)
 
 
 def _may_have_more(masked: MaskedBlock) -> MaskedBlock:
@@ -94,6 +110,9 @@ def _may_have_more(masked: MaskedBlock) -> MaskedBlock:
     return replace(masked, shortened=Shortened(masked.block.qualifiers, masked.block.arity, masked.column))
 
 
-def _smallest(values: Floats) -> Floats:
-    """The smallest number of each row, 0 without any."""
-    return np.fmin.reduce(np.maximum(values, _LOWEST), axis=1, initial=0.0)
+def smallest(values: Floats, num_qualifiers: int) -> Floats:
+    """The smallest of the numbers [n, 2m+3] of each fact for each role and for the whole fact [n, 6], 0 without any."""
+    m = num_qualifiers
+    roles = [[RELATION], [SUBJECT], [OBJECT], attribute_columns(m), value_columns(m), range(values.shape[1])]
+    limited = np.maximum(values, _LOWEST)
+    return np.stack([np.fmin.reduce(limited[:, list(one)], axis=1, initial=0.0) for one in roles], axis=1)

@@ -38,6 +38,15 @@ class StoredAnswers(NamedTuple):
         return int(self.places[at]), int(self.matches[at])
 
 
+class FurtherQualifier(NamedTuple):
+    """Where a qualifier stands that a fact lacks."""
+
+    place: int
+    """The place of the stored fact that contains the fact with this qualifier and has the fewest further ones."""
+    matches: int
+    """How many stored facts do."""
+
+
 class FactLookup:
     """Finds the facts of a dataset that contain a pattern; names may be given by label, or ignoring case."""
 
@@ -85,6 +94,20 @@ class FactLookup:
             return None, 0
         block, rows = matches[0]  # blocks are in the order of their arity
         return self.stored(int(block.rows[rows[0]])), sum(len(rows) for _, rows in matches)
+
+    def further(self, fact: Fact) -> tuple[dict[tuple[int, int], FurtherQualifier], int]:
+        """What stored facts that contain ``fact`` have beyond it, by (attribute, value), and how many they are."""
+        pattern = Pattern.encode(fact, self.dataset.vocabulary)
+        qualifiers: dict[tuple[int, int], FurtherQualifier] = {}
+        total = 0
+        for block, rows in self.index.match(pattern):  # in the order of their arity
+            total += len(rows)
+            for row in rows.tolist():
+                pairs = zip(block.attributes[row].tolist(), block.values[row].tolist(), strict=True)
+                for pair in set(pairs).difference(pattern.qualifiers):
+                    place, matches = qualifiers.get(pair, (int(block.rows[row]), 0))
+                    qualifiers[pair] = FurtherQualifier(place, matches + 1)
+        return qualifiers, total
 
     def answers(self, query: EncodedQuery) -> StoredAnswers:
         """What stored facts that contain the query have in its masked column; hidden columns may hold anything."""

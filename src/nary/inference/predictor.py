@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from nary.data.dataset import Dataset
 from nary.facts import Fact, FactTable, Position, Query
-from nary.inference import completion, explanation, neighbors, plausibility, prediction, reasons, suggestions
+from nary.inference import completion, explanation, neighbors, plausibility, prediction, reasons
 from nary.inference.classification import FactClassifier
 from nary.inference.context import Context
 from nary.inference.names import Names
@@ -19,6 +19,7 @@ from nary.inference.results import (
     StoredFacts,
     Suggestions,
 )
+from nary.inference.suggestions import Suggester
 from nary.models.base import Kind, Model
 from nary.progress import Progress, no_progress
 
@@ -36,6 +37,7 @@ class Predictor:
     ) -> None:
         self.context = Context(model, dataset, held_out, partial)
         self.classifier = FactClassifier(self.context, held_out)
+        self.suggester = Suggester(self.context, held_out)
 
     @property
     def names(self) -> Names:
@@ -77,9 +79,9 @@ class Predictor:
         """Like :meth:`score`, for a table of facts with the ids of the vocabulary."""
         return plausibility.score(self.context, self.classifier, table, progress)
 
-    def suggest(self, fact: Fact, k: int = 10) -> Suggestions:
-        """The ``k`` most probable qualifiers that the fact does not have yet."""
-        return suggestions.suggest(self.context, self.names.resolve(fact), k)
+    def suggest(self, fact: Fact, k: int = 10, known: Known = "first") -> Suggestions:
+        """The ``k`` best qualifiers that the fact does not have yet: those of stored facts, then the most probable."""
+        return self.suggester.suggest(self.names.resolve(fact), k, known)
 
     def explain(self, fact: Fact, position: Position) -> Explanation:
         """Why the model gives the element at ``position``: contributions, similar facts, attention."""

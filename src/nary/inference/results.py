@@ -149,22 +149,33 @@ class Plausibility(_Result):
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A qualifier that a fact may lack."""
+    """A qualifier that a fact may lack; ``known`` if a stored fact contains the fact with this qualifier.
+
+    ``stored`` is such a fact, with the fewest further qualifiers, and ``matches`` the number of them.
+    """
 
     attribute: str
     attribute_label: str
     value: str
     value_label: str
     probability: float
+    known: bool
+    stored: StoredFact | None = None
+    matches: int = 0
 
 
 @dataclass(frozen=True)
 class Suggestions(_Result):
-    """Qualifiers that a fact may lack, most probable first."""
+    """Qualifiers that a fact may lack, in the order of :class:`Prediction`.
+
+    ``matches`` is the number of stored facts that contain the fact, also those without further qualifiers.
+    """
 
     fact: str
     suggestions: Sequence[Suggestion]
+    matches: int = 0
     notes: Sequence[str] = ()
+    calibrated: bool = False
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,10 @@ class Slots:
         """The slots of the values of attributes."""
         return 1 + 3 * self._num_relations + attributes.astype(np.int64)
 
+    def roles(self, slots: Rows) -> Rows:
+        """The role of each slot: 0 for relations, then 1 to 4 for subjects, objects, attributes and values."""
+        return (slots - 1) // self._num_relations + 1
+
     def counts(self, slots: Rows, ids: npt.NDArray[np.integer]) -> Rows:
         """How often each element stands in its slot; both arrays have the same shape."""
         if not len(self._keys):

@@ -1,93 +1,97 @@
-"""Suggested qualifiers: attributes a fact lacks, with their most probable values.
+"""Suggested qualifiers: what stored facts add to a fact, then attributes it lacks with their most probable values.
 
-Attributes are counted over training facts of the same relation; the model then predicts the value. Predicting the
-attribute with the model too, its value hidden, works far worse, because models are trained on facts with one gap: of
-the qualifiers of valid facts of nobel, removed in turn, 62 % are among the first ten suggestions, and 24 % that way.
+Attributes are counted over training facts with the same relation; the model then predicts the value, corrected by the
+range of the attribute. Predicting the attribute with the model too, its value hidden, works far worse, because models
+are trained on facts with one gap.
 """
 
-import math
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from nary.evaluation.queries import EncodedQuery
-from nary.facts import GAP, Element, Fact, Query
-from nary.facts.layout import RELATION
+from nary.facts import GAP, Element, Fact, FactTable, Query
+from nary.inference.attribute_shares import Floats, attribute_shares
 from nary.inference.context import Context
-from nary.inference.prediction import check_count
+from nary.inference.lookup import FurtherQualifier
+from nary.inference.prediction import Known, check_count, check_known
 from nary.inference.results import Suggestion, Suggestions
+from nary.inference.value_mixture import ValueMixture, present_values
 
 _ATTRIBUTES = 20
 """How many attributes are considered; a relation hardly ever has more."""
+_Pair = tuple[int, int]
+"""An attribute and a value."""
 
 
-def suggest(context: Context, fact: Fact, k: int) -> Suggestions:
-    """The ``k`` most probable qualifiers that a fact, in the names of the vocabulary, does not have.
+class Suggester:
+    """Suggests qualifiers for facts in the names of the vocabulary."""
 
-    Probabilities are those of the next qualifier, given that there is one.
-    """
-    check_count(k)
-    shares, counted = _attribute_shares(context, fact)
-    attributes = [int(a) for a in np.argsort(-shares, kind="stable")[:_ATTRIBUTES] if shares[a] > 0]
-    suggestions = []
-    for attribute, name, log_probability in _values(context, fact, attributes, k + len(fact.qualifiers)):
-        pair = context.vocabulary.relations[attribute], name
-        if pair not in fact.qualifiers:
-            labels = [context.vocabulary.label(part) for part in pair]
-            probability = float(shares[attribute]) * math.exp(log_probability)
-            suggestions.append(Suggestion(pair[0], labels[0], pair[1], labels[1], probability))
-    suggestions.sort(key=lambda suggestion: -suggestion.probability)
-    notes = context.notes(Query(*fact.primary, [*fact.qualifiers, (GAP, GAP)]))
-    if not counted:
-        notes.append(f"no fact in train with the relation {fact.relation} has a qualifier that this one lacks")
-    return Suggestions(str(fact), suggestions[:k], notes)
+    def __init__(self, context: Context, held_out: FactTable | None) -> None:
+        self.mixture = ValueMixture(context, held_out)
+        self._context = context
+
+    def suggest(self, fact: Fact, k: int, known: Known) -> Suggestions:
+        """The ``k`` most probable qualifiers that a fact does not have, with ``known="first"`` after those stored.
+
+        Probabilities are those of the next qualifier, given that there is one.
+        """
+        check_count(k)
+        check_known(known)
+        context = self._context
+        stored, matches = context.lookup.further(fact)
+        shares, counted = self.attribute_shares(fact)
+        attributes = top_attributes(shares)
+        attributes += sorted({attribute for attribute, _ in stored}.difference(attributes))
+        probabilities: dict[_Pair, float] = {}
+        for attribute, model, present in self.model_values(fact, attributes):
+            joint = shares[attribute] * self.mixture.mix(model, attribute, present)
+            best = np.argsort(-joint, kind="stable")[: k + len(stored)].tolist()
+            known_values = [value for one, value in stored if one == attribute]
+            probabilities |= {(attribute, value): float(joint[value]) for value in {*best, *known_values} - {*present}}
+        pairs = _order(probabilities, stored, known)[:k]
+        notes = context.notes(Query(*fact.primary, [*fact.qualifiers, (GAP, GAP)]))
+        if not counted:
+            notes.append(f"no fact in train with the relation {fact.relation} has a qualifier that this one lacks")
+        suggested = [self._suggestion(pair, probabilities[pair], stored.get(pair)) for pair in pairs]
+        return Suggestions(str(fact), suggested, matches, notes, context.calibrated)
+
+    def attribute_shares(self, fact: Fact) -> tuple[Floats, bool]:
+        """The probability that each attribute is that of the next qualifier [R], and whether any fact counted."""
+        vocabulary = self._context.vocabulary
+        present = [vocabulary.relation(attribute) for attribute, _ in fact.qualifiers]
+        relation, object = vocabulary.relation(fact.relation), vocabulary.entity(fact.object)
+        return attribute_shares(self._context.dataset.train, relation, object, present, len(vocabulary.relations))
+
+    def model_values(self, fact: Fact, attributes: Sequence[int]) -> Iterator[tuple[int, Floats, list[int]]]:
+        """For each attribute the model's probability of each value [E], and the values that the fact has for it."""
+        context, queries = self._context, []
+        for attribute in attributes:
+            pairs: list[tuple[Element, Element]] = [*fact.qualifiers, (context.vocabulary.relations[attribute], GAP)]
+            query = Query(fact.subject, fact.relation, fact.object, pairs)
+            queries.append(context.encode(query, query.gaps[0]))
+        for part in context.score(queries):
+            for place, row in zip(part.places, part.rows, strict=True):
+                probabilities = part.log_probabilities[row].double().exp().numpy()
+                yield attributes[place], probabilities, present_values(queries[place])
+
+    def _suggestion(self, pair: _Pair, probability: float, stored: FurtherQualifier | None) -> Suggestion:
+        vocabulary = self._context.vocabulary
+        attribute, value = vocabulary.relations[pair[0]], vocabulary.entities[pair[1]]
+        names = attribute, vocabulary.label(attribute), value, vocabulary.label(value)
+        if stored is None:
+            return Suggestion(*names, probability, known=False)
+        return Suggestion(*names, probability, True, self._context.lookup.stored(stored.place), stored.matches)
 
 
-def _attribute_shares(context: Context, fact: Fact) -> tuple[npt.NDArray[np.float64], bool]:
-    """The share of each attribute among the further qualifiers of facts with the same relation [R].
-
-    A training fact counts for an attribute that it has more often than ``fact``. All facts together count as one more,
-    so that a relation that never had qualifiers gets the most common ones; the flag says whether any fact counted.
-    """
-    ids = context.vocabulary.relation_ids
-    size = len(ids)
-    present = np.zeros(size, np.int64)
-    for name, number in Counter(attribute for attribute, _ in fact.qualifiers).items():
-        present[ids[name]] = number
-    counts, overall = np.zeros(size), np.zeros(size)
-    for block in context.dataset.train.blocks:
-        overall += np.bincount(block.attributes.ravel(), minlength=size)
-        attributes = block.attributes[block.ids[:, RELATION] == ids[fact.relation]].astype(np.int64)
-        pairs, times = np.unique(np.arange(len(attributes))[:, None] * size + attributes, return_counts=True)
-        counts += np.bincount(pairs[times > present[pairs % size]] % size, minlength=size)
-    counted = bool(counts.any())
-    counts += overall / max(1.0, overall.sum())
-    return counts / max(1.0, counts.sum()), counted
+def top_attributes(shares: Floats) -> list[int]:
+    """The attributes to consider, the most probable first."""
+    return [int(attribute) for attribute in np.argsort(-shares, kind="stable")[:_ATTRIBUTES] if shares[attribute] > 0]
 
 
-def _values(context: Context, fact: Fact, attributes: list[int], k: int) -> list[tuple[int, str, float]]:
-    """The ``k`` most probable values of each attribute: attribute, name of the value, log probability."""
-    queries = []
-    for attribute in attributes:
-        pairs: list[tuple[Element, Element]] = [*fact.qualifiers, (context.vocabulary.relations[attribute], GAP)]
-        query = Query(fact.subject, fact.relation, fact.object, pairs)
-        queries.append(context.encode(query, query.gaps[0]))
-    values = []
-    for place, (log_probabilities, ids) in sorted(_top_candidates(context, queries, k).items()):
-        for log_probability, i in zip(log_probabilities, ids, strict=True):
-            values.append((attributes[place], context.vocabulary.entities[i], log_probability))
-    return values
-
-
-def _top_candidates(
-    context: Context, queries: Sequence[EncodedQuery], k: int
-) -> dict[int, tuple[list[float], list[int]]]:
-    """The log probabilities and ids of the ``k`` best candidates for each query, by its index."""
-    best = {}
-    for part in context.score(queries):
-        top = part.log_probabilities.topk(min(k, part.log_probabilities.shape[1]))
-        values, ids = top.values.tolist(), top.indices.tolist()
-        best.update({place: (values[row], ids[row]) for place, row in zip(part.places, part.rows, strict=True)})
-    return best
+def _order(probabilities: dict[_Pair, float], stored: dict[_Pair, FurtherQualifier], known: Known) -> list[_Pair]:
+    """The qualifiers to suggest, best first."""
+    pairs = sorted(probabilities, key=lambda pair: (-probabilities[pair], pair))
+    if known == "mark":
+        return pairs
+    first, others = ([pair for pair in pairs if (pair in stored) == wanted] for wanted in (True, False))
+    return {"first": first + others, "only": first, "hide": others}[known]

@@ -158,9 +158,9 @@ class TrainedModel:
         """How plausible each fact is, and which of its elements fits least."""
         return self.predictor.score([_fact(fact) for fact in facts])
 
-    def suggest(self, fact: str | Fact, k: int = 10) -> Suggestions:
-        """The ``k`` most probable qualifiers that a fact does not have yet."""
-        return self.predictor.suggest(_fact(fact), k)
+    def suggest(self, fact: str | Fact, k: int = 10, known: Known = "first") -> Suggestions:
+        """The ``k`` best qualifiers that a fact does not have yet: those of stored facts, then the most probable."""
+        return self.predictor.suggest(_fact(fact), k, known)
 
     def explain(self, fact: str | Fact, position: str | Position) -> Explanation:
         """Why the model predicts the element at a position such as ``"object"`` or ``"value 1"``."""

@@ -221,6 +221,24 @@ def test_a_suggested_qualifier_is_added(page: Page) -> None:
     page.until(lambda: page.line() == f"Marie Curie | award received | Copley Medal | {attribute}: {value}")
 
 
+def test_stored_qualifiers_come_before_suggested_ones(page: Page) -> None:
+    page.open("Marie Curie | award received | Copley Medal")
+    assert page.texts("#suggestions h3") == ["In the data", "Predicted"]
+    first, second, third = page.texts(".suggestion")[:3]
+    assert {tuple(text.split("\n")[:2]) for text in (first, second)} == {
+        ("+ point in time", "1903"),
+        ("+ prize share", "1/2"),
+    }
+    assert all("Marie Curie | award received | Copley Medal | point in time" in text for text in (first, second))
+    assert "|" not in third
+
+
+def test_without_stored_answers_there_are_predictions_alone(page: Page) -> None:
+    page.open("Niels Bohr | P9 | ?")
+    assert page.texts("#answers h3") == ["Predicted"]
+    assert page.text("#answers .body > div").startswith("Predicted")
+
+
 def test_what_is_known_about_an_entity(page: Page) -> None:
     page.open("Marie Curie | born in | ?")
     assert "Marie Curie | born in | Warsaw" in page.texts("#about .fact")

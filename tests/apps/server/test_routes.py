@@ -62,6 +62,11 @@ def test_score(served: Served, nobel_run: TrainedModel) -> None:
 
 def test_suggest(served: Served, nobel_run: TrainedModel) -> None:
     assert same_json(served.post("/api/suggest", fact=FACT, k=4).json(), nobel_run.suggest(FACT, 4).as_dict())
+    known = served.post(
+        "/api/suggest", fact="Marie Curie | award received | Nobel Prize in Physics", known="only"
+    ).json()
+    assert {"point in time", "together with"} <= {one["attribute"] for one in known["suggestions"]}
+    assert all("Henri Becquerel" in one["stored"]["fact"] for one in known["suggestions"])
 
 
 @pytest.mark.parametrize("position", ["object", "value 1"])

@@ -76,6 +76,14 @@ class KnownAnswer(StrEnum):
     only = "only"
 
 
+KnownOption = Annotated[
+    KnownAnswer,
+    typer.Option(
+        "--known", help="What stored facts give: first, marked in one list by score, hidden, or nothing else."
+    ),
+]
+
+
 class NameKind(StrEnum):
     """The two kinds of names."""
 

@@ -16,7 +16,7 @@ from nary.tables import Column, Table
 
 if TYPE_CHECKING:
     from nary.data.dataset import Dataset
-    from nary.inference.results import Answer, Completion, Explanation, Plausibility
+    from nary.inference.results import Answer, Completion, Explanation, Plausibility, Suggestion
 
 
 def print_json(value: object) -> None:
@@ -58,7 +58,7 @@ def print_table(title: str, header: Iterable[str], rows: Iterable[Iterable[objec
         typer.echo(line)
 
 
-def known_by(result: "Answer | Completion | Plausibility | Explanation", shown: str = "") -> str:
+def known_by(result: "Answer | Completion | Plausibility | Explanation | Suggestion", shown: str = "") -> str:
     """Which stored fact a result is known from: its split, how many more there are, and the fact if not ``shown``."""
     if result.stored is None:
         return ""

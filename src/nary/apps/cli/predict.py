@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.options import Answers, Device, Json, KnownAnswer, OnError, OnErrorOption, RunPath, Threads
+from nary.apps.cli.options import (
+    Answers,
+    Device,
+    Json,
+    KnownAnswer,
+    KnownOption,
+    OnError,
+    OnErrorOption,
+    RunPath,
+    Threads,
+)
 from nary.apps.cli.output import known_by, notice, print_json, print_table, progress_bar
 from nary.errors import SettingError
 
@@ -26,13 +36,7 @@ def predict(
         ),
     ] = None,
     k: Answers = 10,
-    known: Annotated[
-        KnownAnswer,
-        typer.Option(
-            "--known",
-            help="Answers that stored facts give: first, marked in one list by score, hidden, or nothing else.",
-        ),
-    ] = KnownAnswer.first,
+    known: KnownOption = KnownAnswer.first,
     facts: Annotated[
         Path | None,
         typer.Option("--facts", metavar="FILE", help="Many queries, one a line: JSON with ? for the gap, or as QUERY."),

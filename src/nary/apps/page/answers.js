@@ -10,7 +10,7 @@ export function answers(prediction, onChoose) {
   const highest = Math.max(...prediction.answers.map((answer) => answer.probability), 1e-9);
   const list = (known) => {
     const rows = prediction.answers.filter((answer) => answer.known === known);
-    return rows.length && h("ol", { class: "answers" }, rows.map((answer) => answerRow(answer, highest, onChoose)));
+    return rows.length > 0 && h("ol", { class: "answers" }, rows.map((answer) => answerRow(answer, highest, onChoose)));
   };
   const [stored, predicted] = [list(true), list(false)];
   return [
@@ -70,22 +70,33 @@ export function filter(known, onChange) {
   );
 }
 
-/** The suggestions as buttons; `onAdd` is called with the attribute and value that were chosen. */
+/** Stored and predicted qualifiers as buttons; `onAdd` is called with the attribute and value that were chosen. */
 export function suggestions(response, onAdd) {
-  const chips = response.suggestions.map((suggestion) =>
-    h(
-      "li",
-      {},
-      button(
-        { class: "suggestion", onclick: () => onAdd(suggestion.attribute, suggestion.value) },
-        h("span", { class: "attribute" }, `+ ${suggestion.attribute_label}`),
-        h("span", { class: "value" }, suggestion.value_label),
-        h("span", { class: "quiet" }, percent(suggestion.probability)),
-      ),
+  const list = (known) => {
+    const chips = response.suggestions.filter((suggestion) => suggestion.known === known);
+    return chips.length > 0 && h("ul", { class: "suggestions" }, chips.map((chip) => suggestionChip(chip, onAdd)));
+  };
+  const [stored, predicted] = [list(true), list(false)];
+  return [
+    notes(response),
+    stored && [h("h3", {}, "In the data"), stored],
+    predicted && [stored && h("h3", {}, "Predicted"), predicted],
+    !stored && !predicted && h("p", { class: "quiet" }, "No suggestions."),
+  ];
+}
+
+function suggestionChip(suggestion, onAdd) {
+  return h(
+    "li",
+    {},
+    button(
+      { class: "suggestion", onclick: () => onAdd(suggestion.attribute, suggestion.value) },
+      h("span", { class: "attribute" }, `+ ${suggestion.attribute_label}`),
+      h("span", { class: "value" }, suggestion.value_label),
+      h("span", { class: "quiet" }, percent(suggestion.probability)),
+      suggestion.known && storedFact(suggestion),
     ),
   );
-  const list = h("ul", { class: "suggestions" }, chips);
-  return [notes(response), chips.length ? list : h("p", { class: "quiet" }, "No suggestions.")];
 }
 
 /** Caveats about a result. */

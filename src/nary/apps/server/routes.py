@@ -84,9 +84,9 @@ def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
 
     @router.post("/suggest", summary="Suggest qualifiers")
     async def suggest(body: SuggestRequest) -> Suggestions:
-        """Suggest qualifiers that the fact does not have yet, most probable first."""
+        """Suggest qualifiers that the fact lacks: what stored facts add to it, then the most probable ones."""
         fact = await _off_loop(lambda: predictor.names.resolve(read_fact(body.fact)))
-        return await worker.run(lambda: predictor.suggest(fact, body.k))
+        return await worker.run(lambda: predictor.suggest(fact, body.k, body.known))
 
     @router.post("/explain", summary="Explain an answer", response_model=ExplainResponse)
     async def explain(body: ExplainRequest) -> object:

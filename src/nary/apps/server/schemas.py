@@ -76,6 +76,13 @@ class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+_KNOWN: Known = Field(
+    "first",
+    description="Where answers go that stored facts give: `first`, among the others by score (`mark`), nowhere "
+    "(`hide`), or alone (`only`).",
+)
+
+
 class PredictRequest(_Request):
     """The query to answer."""
 
@@ -83,11 +90,7 @@ class PredictRequest(_Request):
 
     fact: FactInput
     k: int = Field(10, ge=1, le=MAX_ITEMS, description="The number of answers, at most 100 for several gaps.")
-    known: Known = Field(
-        "first",
-        description="Where answers go that stored facts give: `first`, among the others by score (`mark`), nowhere "
-        "(`hide`), or alone (`only`).",
-    )
+    known: Known = _KNOWN
 
 
 class ScoreRequest(_Request):
@@ -112,6 +115,7 @@ class SuggestRequest(_Request):
 
     fact: FactInput
     k: int = Field(10, ge=1, le=MAX_ITEMS, description="The number of qualifiers.")
+    known: Known = _KNOWN
 
 
 class ExplainRequest(_Request):
