@@ -148,9 +148,7 @@ class Worker:
             result: _Result = await self._submit(_CallJob(turn, call))
             return result
 
-    async def run_parts(
-        self, calls: Iterable[Callable[[], Sequence[_Result]]], turn: Hashable = None
-    ) -> list[_Result]:
+    async def run_parts(self, calls: Iterable[Callable[[], Sequence[_Result]]], turn: Hashable = None) -> list[_Result]:
         """Run the parts of a long job one after the other, letting other jobs in between; concatenate their results."""
         async with self._time_limit():
             return [item for call in calls for item in await self._submit(_CallJob(turn, call))]

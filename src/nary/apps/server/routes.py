@@ -16,6 +16,7 @@ from nary.apps.server.batching import Worker
 from nary.apps.server.errors import ERROR_RESPONSES
 from nary.apps.server.facts import (
     check_completion_size,
+    check_explanation_size,
     example_queries,
     read_fact,
     read_query,
@@ -94,6 +95,7 @@ def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
         """Explain the element at a position: contributions to its score, similar training facts, attention."""
         position = Position.parse(body.position)
         fact = await _off_loop(lambda: predictor.names.resolve(read_fact(body.fact)))
+        check_explanation_size(fact)
         return (await worker.run(lambda: predictor.explain(fact, position), _turn(request))).as_dict()
 
     @router.get("/similar", summary="Find similar entities or relations")
