@@ -20,7 +20,8 @@ PARTS = {
 def connect(url: str, content: bytes = b"") -> socket.socket:
     """A connection on which ``content`` was sent."""
     address = urlsplit(url)
-    assert address.hostname and address.port
+    assert address.hostname
+    assert address.port
     connection = socket.create_connection((address.hostname, address.port), timeout=60)
     with suppress(OSError):  # refused meanwhile
         connection.sendall(content)

@@ -82,7 +82,7 @@ def test_slow_connections_are_dropped(served: Served) -> None:
 def test_slow_connections_that_send_a_drop_at_a_time(served: Served) -> None:
     connection = connect(served.url, HEAD)
     started = time.monotonic()
-    with pytest.raises(OSError, match="reset|Broken pipe"):  # noqa: PT012 - whichever drop it is
+    with pytest.raises(OSError, match=r"reset|Broken pipe"):  # noqa: PT012 - whichever drop it is
         while time.monotonic() - started < 30:
             connection.sendall(b"X: y\r\n")
             time.sleep(0.1)
@@ -167,6 +167,12 @@ def test_slow_connections_do_not_fill_the_log(capsys: pytest.CaptureFixture[str]
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert 5 <= len(lines) < 20
     assert lines[0]["message"] == "no more descriptors"
+
+
+def test_nobody_is_sent_to_another_host(served: Served) -> None:
+    answer = served.client.get("/docs/", headers={"Host": "evil.example"})
+    assert answer.status_code == 404
+    assert "location" not in answer.headers
 
 
 def test_65_small_requests_block_nobody(served: Served) -> None:

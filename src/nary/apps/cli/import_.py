@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Json
-from nary.apps.cli.output import notice, print_json, print_table, progress_bar
+from nary.apps.cli.output import notice, print_json, print_table, progress_bar, say
 from nary.errors import OutputError, SettingError
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def import_(
 
 def _print_mapping(graph: "GraphImport") -> None:
     print_table("Mapping", ["table", "column", "becomes"], graph.rows())
-    typer.echo()
+    say()
 
 
 def _print_result(dataset: "Dataset", graph: "GraphImport", out: Path, as_json: bool) -> None:

@@ -85,6 +85,7 @@ def create_app(model: TrainedModel, options: ServeOptions) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,  # FastAPI's documentation pages load scripts from other servers
         redoc_url=None,
+        redirect_slashes=False,  # a redirection repeats the Host header, whatever that says
     )
     app.include_router(api_routes(model, worker))
     add_page_routes(app)
