@@ -111,6 +111,7 @@ def test_strange_bodies_are_client_errors(served: Served, body: bytes) -> None:
 def test_a_body_must_say_that_it_is_json(served: Served) -> None:
     content = '{"fact": "Marie Curie | award received | ?"}'
     error_of(served.client.post("/api/predict", content=content, headers={"Content-Type": "text/plain"}), 422)
+    error_of(served.client.post("/api/predict", content=content), 422)
 
 
 def test_addresses_and_methods_that_do_not_exist(served: Served) -> None:
