@@ -12,4 +12,4 @@ extras = project["optional-dependencies"]
 for requirement in [*project["dependencies"], *(each for extra in extras if extra != "dev" for each in extras[extra])]:
     name, version = re.match(r"([\w.-]+)>=([\d.]+)", requirement).groups()
     if name != "torch":
-        print(f"{name}=={version}")
+        print(f"{name}=={version}")  # noqa: T201
