@@ -40,7 +40,7 @@ def full_disks(folder: Path, times: int, chance: random.Random) -> list[Group]:
             )
             ended = Command(*command).end()
             failure = ended.complaint or leftovers(disk)
-            if failure is None and content(disk).items() < before.items():
+            if failure is None and not before.items() <= content(disk).items():
                 failure = "a file was changed"
             if failure is None and ended.code == 2 and "run" not in os.listdir(disk) and content(disk) != before:  # noqa: PTH208
                 failure = f"half-written: {sorted(content(disk))}"
