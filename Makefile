@@ -2,13 +2,18 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types imports clean
+.PHONY: demo test torture lint types imports clean
 
 demo: .venv/demo
 	$(BIN)/nary demo
 
 test: .venv/dev
 	$(BIN)/pytest -n auto
+
+# Hours of kills, mutated files and hostile clients; SCALE=0.02 takes minutes.
+SCALE ?= 1
+torture: .venv/dev
+	$(BIN)/python benchmarks/torture --scale $(SCALE) --write
 
 lint: .venv/dev
 	$(BIN)/ruff check

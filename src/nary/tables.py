@@ -9,6 +9,8 @@ from typing import Literal
 _GAP = 2
 _NARROWEST = 8  # columns are not wrapped below this width
 _INVISIBLE = ("Cc", "Zl", "Zp")  # control characters and line separators
+_LAYOUT = "\n\t"
+_DIRECTIONS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # make text look like other text
 _ZERO_WIDTH = ("Mn", "Me", "Cf")
 _MARKDOWN = str.maketrans({mark: "\\" + mark for mark in "\\`*_{}[]<>()#+-.!|~&$:@^="})
 _LATEX = str.maketrans(
@@ -106,6 +108,19 @@ def display_width(text: str) -> int:
         return len(text)
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return len(text) + wide - sum(unicodedata.category(character) in _ZERO_WIDTH for character in text)
+
+
+def escape_controls(text: str) -> str:
+    r"""``text`` with control characters written out (``\x1b``), except line ends and tabs."""
+    if text.isprintable():
+        return text
+    return "".join(_written_out(mark) if mark not in _LAYOUT else mark for mark in text)
+
+
+def _written_out(mark: str) -> str:
+    if unicodedata.category(mark) in _INVISIBLE or mark in _DIRECTIONS:
+        return mark.encode("unicode_escape").decode()
+    return mark
 
 
 def escape_markdown(text: str) -> str:

@@ -188,3 +188,21 @@ def test_pipes_of_facts_are_read(tmp_path: Path) -> None:
         assert len(read(f"/dev/fd/{read_end}").train) == 1
     finally:
         os.close(read_end)
+
+
+@pytest.mark.parametrize(
+    "footer",
+    [
+        b"\x49\x03\x00",  # the row groups are a list that ends too early
+        b"\x45\x02\x00",  # a number
+        b"\x48\x00\x00",  # bytes
+        b"\x49\x15\x02\x00",  # a list of numbers
+        b"\x4c\x00\x00",  # a structure
+        b"\x19\xf1\xff\x7f\x00",  # a list of very many truths, which take no room if they are not counted as bytes
+    ],
+)
+def test_bombs_in_damaged_footers(footer: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "f.parquet"
+    path.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    with pytest.raises(NaryError):
+        read(path)

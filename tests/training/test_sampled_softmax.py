@@ -142,6 +142,7 @@ def test_no_candidates_at_all_are_refused() -> None:
 def test_a_model_that_mixes_all_entities_is_refused(tmp_path: Any) -> None:
     with pytest.raises(SettingError, match="uses all entities"):
         small_run(tmp_path / "run", "stare", loss__name="sampled_softmax", model__hidden_dim=8, model__num_heads=2)
+    assert not (tmp_path / "run").exists()
 
 
 def test_relations_are_not_sampled() -> None:

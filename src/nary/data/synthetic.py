@@ -26,6 +26,8 @@ Numbers = npt.NDArray[np.int64]
 _FAVORITES = 4  # relations of a group
 _ANSWERS = 4  # likely objects of a group and a relation, likely values of an attribute
 _ROUNDS = 20
+_MAX_IDS = (1 << 31) - 1
+_MAX_ARITY = 1000
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -53,14 +55,14 @@ def generate(
 
 
 def _check(facts: int, entities: int, relations: int, max_arity: int, noise: float) -> None:
-    for what, given, minimum in (
-        ("number of facts", facts, 1),
-        ("number of entities", entities, 2),
-        ("number of relations", relations, 1),
-        ("maximum arity", max_arity, 2),
+    for what, given, minimum, maximum in (
+        ("number of facts", facts, 1, _MAX_IDS),
+        ("number of entities", entities, 2, _MAX_IDS),
+        ("number of relations", relations, 1, _MAX_IDS),
+        ("maximum arity", max_arity, 2, _MAX_ARITY),
     ):
-        if given < minimum:
-            raise SettingError(f"the {what} is {given}", f"The minimum is {minimum}.")
+        if not minimum <= given <= maximum:
+            raise SettingError(f"the {what} is {given:,}", f"Give a number from {minimum} to {maximum:,}.")
     if facts < max_arity - 1:
         raise SettingError(
             f"{facts} facts cannot have every arity from 2 to {max_arity}", f"Ask for {max_arity - 1} facts or more."

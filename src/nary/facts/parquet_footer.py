@@ -32,10 +32,13 @@ def parquet_size(path: Path) -> ParquetSize:
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         footer = _read_struct(_Reader(_footer(file, size)), 0)
-    columns = [
-        column.get(_COLUMN_DATA, {}) for group in footer.get(_ROW_GROUPS, []) for column in group.get(_COLUMNS, [])
-    ]
-    counts = [[int(data.get(key, 0)) for data in columns] for key in (_NUM_VALUES, _UNPACKED_SIZE)]
+    try:
+        columns = [
+            column.get(_COLUMN_DATA, {}) for group in footer.get(_ROW_GROUPS, []) for column in group.get(_COLUMNS, [])
+        ]
+        counts = [[int(data.get(key, 0)) for data in columns] for key in (_NUM_VALUES, _UNPACKED_SIZE)]
+    except (TypeError, AttributeError):  # something else where a list, a structure or a number should be
+        raise ValueError("the footer is damaged") from None
     if any(count < 0 for column in counts for count in column):
         raise ValueError("a size in the footer is negative")
     return ParquetSize(sum(counts[0]), sum(counts[1]), size)
@@ -121,7 +124,8 @@ def _read_value(reader: _Reader, kind: int, depth: int) -> Any:
         size = reader.varint() if head >> 4 == 15 else head >> 4
         if size > len(reader.content):
             raise ValueError("a list in the footer is too long")
-        return [_read_value(reader, head & 0x0F, depth + 1) for _ in range(size)]
+        inner = 3 if head & 0x0F in (1, 2) else head & 0x0F  # in a list, true and false take a byte
+        return [_read_value(reader, inner, depth + 1) for _ in range(size)]
     if kind == 12:
         return _read_struct(reader, depth + 1)
     raise ValueError("the footer is damaged")

@@ -12,6 +12,7 @@ import numpy as np
 
 from nary.errors import DataError
 from nary.facts.layout import FIRST_ATTRIBUTE, is_row_length
+from nary.facts.parquet import quiet_panics, write_parquet
 from nary.facts.parquet_footer import check_parquet_size
 from nary.facts.table import Block, FactTable
 from nary.facts.vocabulary import Vocabulary
@@ -69,7 +70,7 @@ def save_table_parquet(table: FactTable, path: Path) -> None:
             empty = pl.Series(name, [[]], dtype=pl.List(pl.Int32)).new_from_index(0, len(block))
             frame = frame.with_columns(empty if as_lists is None else as_lists)
         parts.append(frame.with_columns(row=pl.Series(block.rows)))
-    pl.concat(parts).sort("row").drop("row").write_parquet(path)
+    write_parquet(pl.concat(parts).sort("row").drop("row"), path)
 
 
 def load_table_parquet(path: Path) -> FactTable:
@@ -78,7 +79,8 @@ def load_table_parquet(path: Path) -> FactTable:
 
     try:
         check_parquet_size(path)
-        frame = pl.read_parquet(path, glob=False)
+        with quiet_panics():
+            frame = pl.read_parquet(path, glob=False)
         if frame.schema != _parquet_schema() or any(frame.null_count().row(0)):
             raise ValueError(f"it has the columns {', '.join(frame.columns)}, of other types or with holes")
         counts = frame["attributes"].list.len().to_numpy().astype(np.int64)

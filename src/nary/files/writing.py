@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from platform import node
+from typing import IO
 
 from nary.errors import OutputError
 
@@ -63,6 +64,13 @@ def append(path: Path, content: bytes) -> None:
         with os.fdopen(descriptor, "ab") as file:
             check_regular(path, os.fstat(descriptor).st_mode)
             file.write(content)
+
+
+def write_all(file: IO[bytes], content: bytes) -> None:
+    """Write to a file without a buffer, which may take only a part at once, as it does when a disk becomes full."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[file.write(rest) :]
 
 
 def temporary_path(target: Path) -> Path:

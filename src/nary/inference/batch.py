@@ -18,7 +18,7 @@ from nary.facts import Query
 from nary.facts.json import parse_line
 from nary.facts.text import as_query
 from nary.files.locks import file_lock
-from nary.files.writing import reporting, resolve_output
+from nary.files.writing import reporting, resolve_output, write_all
 from nary.inference.export.tables import prediction_table, write_table
 from nary.inference.prediction import Known
 from nary.inference.predictor import Predictor
@@ -73,7 +73,7 @@ def _predict_file(predictor: Predictor, job: Job, progress: Progress) -> Answere
             while batch := [_read(predictor, number, line) for number, line in islice(lines, _BATCH)]:
                 stop = None if job.skip else next((i for i, one in enumerate(batch) if one.error), None)
                 whole = batch[:stop]
-                file.write(b"".join(_answers(predictor, job, whole)))
+                write_all(file, b"".join(_answers(predictor, job, whole)))
                 done, errors = done + len(whole), errors + sum(one.error is not None for one in whole)
                 progress(done, total)
                 if stop is not None:

@@ -23,6 +23,7 @@ from nary.errors import NaryError, NaryWarning
 from nary.evaluation.protocol import Protocol
 from nary.evaluation.report import Report
 from nary.facts import Vocabulary
+from nary.facts.parquet import write_parquet
 from nary.facts.storage import load_table_parquet, load_vocabulary, save_table_parquet, save_vocabulary
 from nary.files.manifest import MANIFEST, FolderUpdate, check_manifest, read_manifest
 from nary.files.reading import read_bytes
@@ -111,8 +112,7 @@ def save_config(path: Path, dataset: Dataset, recipe: Recipe) -> None:
 def save_tables(update: FolderUpdate, model: Model, vocabulary: Vocabulary) -> None:
     """Write what a model has for people to read, as Parquet."""
     for name, table in model.tables(vocabulary).items():
-        with update.path(f"{name}.parquet").open("wb") as file:
-            table.write_parquet(file)
+        write_parquet(table, update.path(f"{name}.parquet"))
 
 
 def save_weights(path: Path, model: Model) -> None:
@@ -151,6 +151,8 @@ def read_description(folder: Path) -> Description:
         config = orjson.loads(read_bytes(path))
         if not isinstance(config, dict) or type(config.get("format")) is not int:
             raise ValueError("it is not the description of a model")
+        if config["format"] < 1:
+            raise ValueError(f"there is no format {config['format']}")
         if config["format"] > FORMAT:
             raise ModelFolderError(
                 f"written by a newer version of Nary (format {config['format']}, {config.get('nary')})",

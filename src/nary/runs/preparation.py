@@ -1,12 +1,20 @@
-"""Before training: the splits that a recipe needs, and whether it goes with the model and the dataset."""
+"""Before training: the splits that a recipe needs, and whether it goes with the model, the dataset and the machine."""
+
+import os
+
+import torch
 
 from nary.data.dataset import Dataset
 from nary.data.transforms.simplify import drop_qualifiers
 from nary.data.transforms.splits import hold_out_valid, split_dataset
 from nary.errors import SettingError
+from nary.models.base import DatasetInfo
 from nary.models.registry import MODELS
 from nary.recipe import Recipe
 from nary.training.settings import BUILT_IN_LOSSES
+
+_LARGE_SIZE, _MANY_LAYERS = 4096, 1000  # settings beyond need a closer look, or are refused
+_BYTES_PER_WEIGHT = 16  # the weight, its gradient and two moments
 
 
 def prepare_dataset(dataset: Dataset, recipe: Recipe) -> Dataset:
@@ -65,3 +73,33 @@ def check_ranks_entities(recipe: Recipe) -> None:
             f"evaluation.positions is {', '.join(recipe.evaluation.positions)}: no entities, whose MRR is needed",
             "Add subject, object or value; nary evaluate can rank without them.",
         )
+
+
+def check_model_size(recipe: Recipe, info: DatasetInfo) -> None:
+    """Refuse sizes of a model that cannot be trained in the memory of this machine."""
+    for key, value in recipe.model:
+        if key == "num_layers" and value > _MANY_LAYERS:
+            raise SettingError(f"model.{key} is {value:,}", f"At most {_MANY_LAYERS:,} can be trained.")
+    sizes = {key: value for key, value in recipe.model if isinstance(value, int) and value > _LARGE_SIZE}
+    if not sizes:
+        return
+    key, value = max(sizes.items(), key=lambda item: item[1])
+    setting = f"model.{key} is {value:,}"
+    try:
+        with torch.device("meta"):
+            model = MODELS.get(recipe.model_name)(recipe.model, info)
+    except (RuntimeError, TypeError, OverflowError):  # more than can be counted
+        raise SettingError(f"{setting}, more than a tensor can hold", f"Lower model.{key}.") from None
+    needed = sum(weight.numel() for weight in model.parameters()) * _BYTES_PER_WEIGHT
+    if (memory := _physical_memory()) is not None and needed > memory:
+        raise SettingError(
+            f"{setting}, which takes {needed / 1e9:,.1f} GB to train; this machine has {memory / 1e9:,.1f} GB",
+            f"Lower model.{key}.",
+        )
+
+
+def _physical_memory() -> int | None:
+    """The memory of this machine in bytes, if it can be told."""
+    if not hasattr(os, "sysconf"):
+        return None
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

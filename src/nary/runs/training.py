@@ -1,22 +1,24 @@
 """Train a recipe on a dataset, in memory or in a run folder that can be resumed."""
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import torch
 
 from nary.data.dataset import Dataset
-from nary.errors import NaryError, OutputError, SettingError
+from nary.errors import NaryError, NaryWarning, OutputError, SettingError
 from nary.evaluation.metrics import Metrics
 from nary.inference import folder as model_folder
 from nary.models.base import Model
 from nary.models.registry import MODELS
 from nary.recipe import Recipe
 from nary.runs.log import RunLog, append_record
-from nary.runs.preparation import check_recipe, prepare_dataset
+from nary.runs.preparation import check_model_size, check_recipe, prepare_dataset
 from nary.runs.rescue import rescue
 from nary.runs.run_folder import RunFolder, check_free, is_run_folder
 from nary.runs.trained_model import TrainedModel, resolve_device
@@ -25,8 +27,10 @@ from nary.training.callbacks import Callback, RunningMean, StepReport
 from nary.training.checkpoint import Checkpoints
 from nary.training.losses import Loss, make_loss
 from nary.training.row_trainer import RowTrainer
+from nary.training.rows import EntityTables
 from nary.training.trainer import Trainer, Validate
 
+_SOME_STEPS, _RISEN = 10, 2.0
 _WITHOUT_EFFECT = {"training": {"device", "checkpoint_minutes"}, "evaluation": {"memory"}}
 
 
@@ -174,12 +178,15 @@ def build_parts(dataset: Dataset, recipe: Recipe, module: Model | None = None) -
     """Build what a trainer needs; ``module`` is a model to train instead of a new one."""
     device = resolve_device(recipe.training.device)
     info = recipe.dataset_info(dataset)
+    check_model_size(recipe, info)
     start = time.perf_counter()
     if module is None:
         torch.manual_seed(recipe.training.seed)  # the initial weights depend on the seed alone
         module = MODELS.get(recipe.model_name)(recipe.model, info)
     seconds = time.perf_counter() - start
     loss = make_loss(recipe.loss, info, device)
+    if loss.by_rows:
+        EntityTables(module)  # refuses models without
     batches = TrainingBatches(info.facts, recipe.training, module.roles, whole_facts=loss.whole_facts)
     if recipe.training.epochs and not batches.num_steps(recipe.training.epochs):
         raise SettingError(
@@ -212,6 +219,7 @@ def _fit(
         if state.interrupted:
             hint = None if folder is None else f"Continue with: nary train --resume {folder}"
             raise InterruptedRun(f"stopped after step {state.step}" + ("; saved" if folder else ""), hint)
+        _warn_if_diverged(history.losses)
         module.eval()
         seconds = state.seconds
         if not list(module.parameters()):
@@ -234,6 +242,20 @@ def _fit(
         instances / state.seconds if state.seconds else 0.0,
         folder,
     )
+
+
+def _warn_if_diverged(losses: Sequence[float]) -> None:
+    """Say if the loss has risen a lot: such a model is worse than one that was not trained."""
+    if len(losses) < _SOME_STEPS:
+        return
+    first, last = losses[0], fmean(losses[-_SOME_STEPS:])
+    if last > _RISEN * abs(first):
+        warnings.warn(
+            f"the training has diverged: the loss rose from {first:.4g} to {last:.4g}. "
+            "Try a smaller training.learning_rate or a longer training.warmup_ratio",
+            NaryWarning,
+            stacklevel=2,
+        )
 
 
 def _validation(model: TrainedModel) -> Validate | None:

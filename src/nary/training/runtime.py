@@ -1,4 +1,4 @@
-"""How a training process runs: its precision, its memory, and what Ctrl-C does."""
+"""How a training process runs: its precision, its memory, and what Ctrl-C and SIGTERM do."""
 
 import ctypes
 import platform
@@ -42,9 +42,9 @@ def keep_freed_memory() -> None:
 
 @contextmanager
 def deferred_interrupts() -> Iterator[Callable[[], bool]]:
-    """Defer Ctrl-C: the yielded function says whether it was pressed, so that a step can finish and be saved.
+    """Defer Ctrl-C and SIGTERM: the yielded function says whether one came, so that a step can finish and be saved.
 
-    A second Ctrl-C raises KeyboardInterrupt at once.
+    A second one raises KeyboardInterrupt at once.
     """
     received: list[int] = []
 
@@ -54,11 +54,12 @@ def deferred_interrupts() -> Iterator[Callable[[], bool]]:
         received.append(number)
 
     try:
-        previous = signal.signal(signal.SIGINT, handle)
+        previous = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     except ValueError:  # signals can only be handled in the main thread
         yield lambda: False
         return
     try:
         yield lambda: bool(received)
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -24,6 +24,8 @@ BUILT_IN_LOSSES = {
 LOSSES: "Registry[type[Loss]]" = Registry("loss", BUILT_IN_LOSSES)
 """The losses by name."""
 DEFAULT_LOSS = "cross_entropy"
+_MAX_COUNT = 1_000_000_000
+_MAX_BATCH = 10_000_000
 
 
 class LossSettings(Settings):
@@ -36,11 +38,11 @@ class LossSettings(Settings):
 class TrainingSettings(Settings):
     """How a model is trained."""
 
-    epochs: int = Field(100, ge=0)
+    epochs: int = Field(100, ge=0, le=_MAX_COUNT)
     """Passes over the training data."""
-    max_steps: int = Field(0, ge=0)
+    max_steps: int = Field(0, ge=0, le=_MAX_COUNT)
     """End after so many steps if the epochs have more; the schedule fits them. 0: no limit."""
-    batch_size: int = Field(1024, ge=1)
+    batch_size: int = Field(1024, ge=1, le=_MAX_BATCH)
     """Masked instances per step."""
     learning_rate: float = Field(5e-4, gt=0)
     """The peak learning rate."""
@@ -81,9 +83,9 @@ class TrainingSettings(Settings):
     """Of matrix products in training; auto is bf16 where the processor has instructions for it."""
     device: str = "auto"
     """Such as cpu or cuda; auto is cuda if there is one."""
-    eval_every: int = Field(0, ge=0)
+    eval_every: int = Field(0, ge=0, le=_MAX_COUNT)
     """Rank the valid split after every so many epochs and keep the best weights; 0 never."""
-    patience: int = Field(0, ge=0)
+    patience: int = Field(0, ge=0, le=_MAX_COUNT)
     """Stop after so many validations without improvement; 0 never."""
     checkpoint_minutes: float = Field(5.0, gt=0)
     """Write a checkpoint at least this often."""

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -114,15 +115,69 @@ def test_after_a_batch_of_several_as_many_are_waited_for(monkeypatch: pytest.Mon
 def test_more_than_the_queue_holds_is_refused() -> None:
     async def main() -> None:
         model = Model()
-        async with Worker(model.predict_many, timeout=10, capacity=2) as worker:
+        async with Worker(model.predict_many, timeout=10, capacity=4) as worker:
             first = await held_up(worker, model)
-            waiting = [asyncio.create_task(worker.predict(query("s"), 1, "mark")) for _ in range(2)]
+            waiting = [asyncio.create_task(worker.predict(query("s"), 1, "mark", turn=i % 2)) for i in range(4)]
             await asyncio.sleep(0)
             with pytest.raises(OverloadError):
-                await worker.run(lambda: 3)
+                await worker.run(lambda: 3, turn=2)
             model.free.set()
             await asyncio.gather(first, *waiting)
             assert await worker.run(lambda: 3) == 3
+
+    asyncio.run(main())
+
+
+def test_no_client_fills_the_queue_alone() -> None:
+    async def main() -> None:
+        model = Model()
+        async with Worker(model.predict_many, timeout=10, capacity=8) as worker:
+            first = await held_up(worker, model)
+            many = [asyncio.create_task(worker.run(lambda: 3, turn="greedy")) for _ in range(6)]
+            await asyncio.sleep(0)
+            other = asyncio.create_task(worker.run(lambda: 4, turn="modest"))
+            await asyncio.sleep(0)
+            model.free.set()
+            results = await asyncio.gather(*many, return_exceptions=True)
+            assert [isinstance(result, OverloadError) for result in results] == [False] * 4 + [True] * 2
+            assert await other == 4
+            await first
+
+    asyncio.run(main())
+
+
+def test_clients_take_turns() -> None:
+    async def main() -> None:
+        model, order = Model(), []
+        async with Worker(model.predict_many, timeout=10) as worker:
+            first = await held_up(worker, model)
+            names = [*("a" for _ in range(5)), "b", "b", "c"]
+            jobs = [asyncio.create_task(worker.run(partial(order.append, name), turn=name)) for name in names]
+            await asyncio.sleep(0)
+            model.free.set()
+            await asyncio.gather(first, *jobs)
+        assert "".join(order) == "abcabaaa"
+
+    asyncio.run(main())
+
+
+def test_who_has_left_is_not_worked_for() -> None:
+    async def main() -> None:
+        model, done = Model(), []
+        async with Worker(model.predict_many, timeout=10, capacity=2) as worker:
+            first = await held_up(worker, model)
+            for _ in range(5):  # more than there is room for: what is given up makes room at once
+                job = asyncio.create_task(worker.run(lambda: done.append(1)))
+                await asyncio.sleep(0)
+                job.cancel()
+                await asyncio.sleep(0)
+            parts = asyncio.create_task(worker.run_parts([lambda: model.free.wait(1) and [1], lambda: done.append(2)]))
+            await asyncio.sleep(0)
+            parts.cancel()
+            model.free.set()
+            await first
+            await worker.run(lambda: None)
+        assert done == []
 
     asyncio.run(main())
 

@@ -39,7 +39,9 @@ def test_an_unknown_name_is_answered_with_the_nearest(served: Served) -> None:
         ("predict", {"fact": "Marie Curie | award received"}, "2 of the three parts"),
         ("predict", {"fact": FACT}, "has no gap"),
         ("predict", {"fact": {"subject": "", "relation": "r", "object": "?"}}, "empty"),
-        ("predict", {"fact": " | ".join(["?", "award received", "?", *["a: b"] * 101])}, "101 qualifiers"),
+        ("predict", {"fact": " | ".join(["?", "award received", "?", *["a: b"] * 65])}, "65 qualifiers"),
+        ("predict", {"fact": "? | award received | ?" + 60 * " | point in time: 1903", "k": 90}, "60 qualifiers"),
+        ("explain", {"fact": FACT + 50 * " | point in time: 1903", "position": "object"}, "50 qualifiers"),
         ("predict", {"fact": "? | award received | ?", "k": 101}, "101 completions"),
         ("predict", {"fact": "? | ? | ? | ?: ? | ?: ? | ?: ?"}, "9 gaps"),
         ("score", {"fact": QUERY}, "has a gap"),
@@ -109,6 +111,7 @@ def test_strange_bodies_are_client_errors(served: Served, body: bytes) -> None:
 def test_a_body_must_say_that_it_is_json(served: Served) -> None:
     content = '{"fact": "Marie Curie | award received | ?"}'
     error_of(served.client.post("/api/predict", content=content, headers={"Content-Type": "text/plain"}), 422)
+    error_of(served.client.post("/api/predict", content=content), 422)
 
 
 def test_addresses_and_methods_that_do_not_exist(served: Served) -> None:

@@ -90,7 +90,7 @@ def test_the_log_has_a_line_for_each_answer_and_no_questions(served: Served) -> 
     def logged() -> list[dict[str, Any]]:
         """The answers from the last search on: lines of earlier requests may arrive late, but in their order."""
         lines = [json.loads(line) for line in served.log]
-        last = max((at for at, line in enumerate(lines) if line["path"] == "/api/search"), default=len(lines))
+        last = max((at for at, line in enumerate(lines) if line.get("path") == "/api/search"), default=len(lines))
         return lines[last:]
 
     before = sum("/api/search" in line for line in served.log)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Json
-from nary.apps.cli.output import print_json, print_table, progress_bar
+from nary.apps.cli.output import print_json, print_table, progress_bar, say
 
 if TYPE_CHECKING:
     from nary.runs.blend_training import BlendResult
@@ -36,7 +36,7 @@ def blend(
         print_json(result.as_dict())
         return
     print_parts(result)
-    typer.echo(f"Next: nary evaluate {result.run_folder}")
+    say(f"Next: nary evaluate {result.run_folder}")
 
 
 def print_parts(result: "BlendResult") -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Data, Format, Json, OnError, OnErrorOption
-from nary.apps.cli.output import open_data, print_json, print_table
+from nary.apps.cli.output import open_data, print_json, print_table, say
 
 if TYPE_CHECKING:
     from nary.data.audit import Audit
@@ -40,23 +40,23 @@ def _print(dataset: "Dataset", report: "Audit") -> None:
         if split in dataset.splits:
             rows.append([f"{split}: {finding}", number, f"{number / max(1, len(dataset[split])):>6.1%}"])
     print_table(f"{dataset.name}: facts", ["finding", "facts", "of the split"], rows)
-    typer.echo()
+    say()
     print_table("", ["in all splits", "number"], _overall(report))
     if report.suspicious_labels:
-        typer.echo()
+        say()
         labels = [
             [reason, finding["count"], ", ".join(repr(name[:40]) for name in finding["examples"])]
             for reason, finding in report.suspicious_labels.items()
         ]
         print_table("Suspicious labels", ["reason", "labels", "such as"], labels)
     if report.warnings:
-        typer.echo()
+        say()
         warned = [
             [each["count"], each["message"], ", ".join(repr(name[:40]) for name in each["examples"])]
             for each in report.warnings
         ]
         print_table("Warnings", ["number", "of which", "such as"], warned)
-    typer.echo()
+    say()
     _print_verdict(dataset, report)
 
 
@@ -89,9 +89,9 @@ def _overall(report: "Audit") -> list[tuple[str, int]]:
 
 def _print_verdict(dataset: "Dataset", report: "Audit") -> None:
     if not {"valid", "test"} & set(dataset.splits):
-        typer.echo("There is one split only, so nothing can leak; see nary split.")
+        say("There is one split only, so nothing can leak; see nary split.")
     if report.clean:
-        typer.secho("Clean: no duplicates, no leakage, nothing unseen, no suspicious labels.", fg="green", bold=True)
+        say("Clean: no duplicates, no leakage, nothing unseen, no suspicious labels.", fg="green", bold=True)
         return
     overlap = report.valid_primary_in_train + report.test_against_train_and_valid["primary"]
     reasons = {
@@ -100,4 +100,4 @@ def _print_verdict(dataset: "Dataset", report: "Audit") -> None:
         "entities or relations that train never mentions": report.unseen_entities + report.unseen_relations,
         "suspicious labels": len(report.suspicious_labels),
     }
-    typer.secho(f"Not clean: {'; '.join(reason for reason, n in reasons.items() if n)}.", fg="red", bold=True)
+    say(f"Not clean: {'; '.join(reason for reason, n in reasons.items() if n)}.", fg="red", bold=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Json
-from nary.apps.cli.output import notice, print_json
+from nary.apps.cli.output import notice, print_json, say
 from nary.errors import OutputError
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ def compare(
     if json:
         print_json(comparison.as_dict())
         return
-    typer.echo(comparison.text())
+    say(comparison.text())
     for line in comparison.below:
-        notice(line) if line in comparison.warnings else typer.echo(line)
+        notice(line) if line in comparison.warnings else say(line)
     if out is not None:
         notice(f"wrote {out}")
 

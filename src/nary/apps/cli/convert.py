@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from nary.apps.cli.options import Data, Format, Json, OnError, OnErrorOption
-from nary.apps.cli.output import notice, open_data, print_json, progress_bar
+from nary.apps.cli.output import notice, open_data, print_json, progress_bar, say
 
 
 def convert(
@@ -55,4 +55,4 @@ def convert(
     if json:
         print_json({"out": str(out), "facts": facts})
     else:
-        typer.echo(f"{out}: " + ", ".join(f"{count:,} {split}" for split, count in facts.items()) + " facts")
+        say(f"{out}: " + ", ".join(f"{count:,} {split}" for split, count in facts.items()) + " facts")

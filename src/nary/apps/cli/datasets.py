@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from nary.apps.cli.options import Json
-from nary.apps.cli.output import print_json, print_table, progress_bar
+from nary.apps.cli.output import print_json, print_table, progress_bar, say
 
 
 def datasets(
@@ -49,10 +49,10 @@ def _show_one(one: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(one)
         return
-    typer.secho(f"{one['name']}: {one['description']}", bold=True)
+    say(f"{one['name']}: {one['description']}", bold=True)
     notes = one["notes"]
     if not one["complete"]:
-        typer.secho(notes[0], fg="red", bold=True)
+        say(notes[0], fg="red", bold=True)
         notes = notes[1:]
     _print_counts(one, one["published"])
     lines = [("note", note) for note in notes]
@@ -62,7 +62,7 @@ def _show_one(one: dict[str, Any], as_json: bool) -> None:
     for file in one["files"]:
         lines.append(("file", f"{file['path']}  {file['sha256'] if file['verified'] else 'UNVERIFIED'}"))
     for title, text in lines:
-        typer.echo(f"{title}: {text}")
+        say(f"{title}: {text}")
 
 
 def _print_counts(ours: dict[str, Any], published: dict[str, Any]) -> None:
@@ -72,10 +72,10 @@ def _print_counts(ours: dict[str, Any], published: dict[str, Any]) -> None:
         [key.replace("_", " "), ours[key], published.get(key)] for key in ("entities", "relations", "higher_arity")
     ]
     print_table("", ["", "here", "published"], rows)
-    typer.echo("by arity: " + ", ".join(f"{arity}: {n:,}" for arity, n in ours["arities"].items()))
+    say("by arity: " + ", ".join(f"{arity}: {n:,}" for arity, n in ours["arities"].items()))
     for difference in ours["differences"]:
         what = difference["count"].replace("_", " ")
-        typer.secho(f"{what} differ from the published count: {difference['why']}", fg="yellow")
+        say(f"{what} differ from the published count: {difference['why']}", fg="yellow")
 
 
 def _range(arities: Sequence[int]) -> str:

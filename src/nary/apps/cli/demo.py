@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.blend import print_parts
-from nary.apps.cli.output import notice, print_table, progress_bar
+from nary.apps.cli.output import notice, print_table, progress_bar, say
 from nary.apps.cli.serve import require_server, say_address
 from nary.apps.cli.training_bar import TrainingBar
 from nary.errors import MissingExtraError
@@ -56,9 +56,9 @@ def demo(
     data = prepare_dataset(load("nobel"), recipe)
     if minutes is not None:
         recipe = fit_epochs(data, recipe, minutes)
-    typer.echo(f"nobel: {len(data.facts):,} facts about Nobel prizes and laureates, such as")
+    say(f"nobel: {len(data.facts):,} facts about Nobel prizes and laureates, such as")
     fact = next(fact for fact in data.train.facts(data.vocabulary) if fact.arity == 7)
-    typer.echo(f"  {fact}\n")
+    say(f"  {fact}\n")
     _clear(out)
     out.mkdir(parents=True, exist_ok=True)
     (out / _MARK).touch()
@@ -71,9 +71,9 @@ def demo(
     _evaluate(model)
     _ask(model)
     _draw(result.run_folder, out, str(fact))
-    typer.echo(f'\nNext:\n  nary predict {out}/run "Ada Yonath | award received | ?"')
-    typer.echo(f"  nary serve {out}/run --open\n  nary evaluate {out}/run")
-    typer.echo("  nary train FACTS.jsonl      on your own facts; see docs/guide.md")
+    say(f'\nNext:\n  nary predict {out}/run "Ada Yonath | award received | ?"')
+    say(f"  nary serve {out}/run --open\n  nary evaluate {out}/run")
+    say("  nary train FACTS.jsonl      on your own facts; see docs/guide.md")
     if serve:
         _serve(model)
 
@@ -81,7 +81,7 @@ def demo(
 def _serve(model: "TrainedModel") -> None:
     from nary.apps.server.app import ServeOptions, start
 
-    typer.echo()
+    say()
     start(lambda: model, ServeOptions(port=0, open=True), say_address)  # any free port: the training is not to be lost
 
 
@@ -113,16 +113,16 @@ def _evaluate(model: "TrainedModel") -> None:
 
 
 def _ask(model: "TrainedModel") -> None:
-    typer.echo("\nQuestions with part of a fact; the answer is in the training facts:")
+    say("\nQuestions with part of a fact; the answer is in the training facts:")
     for question in _STORED:
-        typer.echo(f"\n  {question}")
+        say(f"\n  {question}")
         answer = model.predict(question, k=1).answers[0]
-        typer.echo(f"    {answer.name}\n    known: {answer.stored.fact if answer.stored else 'no'}")
-    typer.echo("\nQuestions whose answer was held out from training; the model predicts it:")
+        say(f"    {answer.name}\n    known: {answer.stored.fact if answer.stored else 'no'}")
+    say("\nQuestions whose answer was held out from training; the model predicts it:")
     for question, prediction in zip(_UNSEEN, model.predict_many(_UNSEEN, k=3, known="mark"), strict=True):
-        typer.echo(f"\n  {question}")
+        say(f"\n  {question}")
         for answer in prediction.answers:
-            typer.echo(f"    {answer.probability:6.1%}  {answer.name}{_remark(answer)}")
+            say(f"    {answer.probability:6.1%}  {answer.name}{_remark(answer)}")
 
 
 def _remark(answer: "Answer") -> str:
@@ -146,4 +146,4 @@ def _draw(folder: "RunFolder", out: Path, fact: str) -> None:
         drawn.append(f"{gran}/curves.png")
     except MissingExtraError as missing:
         notice(f"no curves were drawn. {missing.hint}")
-    typer.echo(f"\nDrawn: {', '.join(drawn)}")
+    say(f"\nDrawn: {', '.join(drawn)}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Device, Json, RunPath, Threads
-from nary.apps.cli.output import notice, open_data, print_json, progress_bar
+from nary.apps.cli.output import notice, open_data, print_json, progress_bar, say
 from nary.errors import OutputError, SettingError
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def evaluate(
     if json:
         print_json(report.as_dict())
     else:
-        typer.echo({"text": report.table, "csv": report.csv, "latex": report.latex}[to]().removesuffix("\n"))
+        say({"text": report.table, "csv": report.csv, "latex": report.latex}[to]().removesuffix("\n"))
 
 
 def _other_facts(data: str, split: str, model: "TrainedModel") -> tuple[str, "FactTable", list[str]]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Device, Json, RunPath, Threads, WholeFact
-from nary.apps.cli.output import known_by, notice, print_json, print_table
+from nary.apps.cli.output import known_by, notice, print_json, print_table, say
 
 if TYPE_CHECKING:
     from nary.inference.results import Contribution, Explanation, RuleReason
@@ -40,11 +40,9 @@ def explain(
 def _print(explanation: "Explanation") -> None:
     for note in explanation.notes:
         notice(note)
-    typer.secho(explanation.fact, bold=True)
-    typer.echo(
-        f"{explanation.position}: {explanation.label}   {explanation.probability:.1%}, rank {explanation.rank:,g}"
-    )
-    typer.echo(f"known from {known_by(explanation, explanation.fact)}\n" if explanation.known else "not stored\n")
+    say(explanation.fact, bold=True)
+    say(f"{explanation.position}: {explanation.label}   {explanation.probability:.1%}, rank {explanation.rank:,g}")
+    say(f"known from {known_by(explanation, explanation.fact)}\n" if explanation.known else "not stored\n")
     if explanation.contributions:
         most = max(abs(one.contribution) for one in explanation.contributions) or 1.0
         rows = [
@@ -52,20 +50,20 @@ def _print(explanation: "Explanation") -> None:
             for one in explanation.contributions
         ]
         print_table("What each element adds to its score", ["position", "element", "adds", "", "without it"], rows)
-        typer.echo()
+        say()
     if explanation.rules:
-        typer.secho("Rules that name it", bold=True)
+        say("Rules that name it", bold=True)
         for reason in explanation.rules:
-            typer.echo(f"because {reason_text(reason)}")
-        typer.echo()
+            say(f"because {reason_text(reason)}")
+        say()
     if explanation.parts:
         votes = [[one.model, f"{one.weight:.0%}", f"{one.probability:.1%}", one.rank] for one in explanation.parts]
         print_table("What each part of the blend says", ["part", "weight", "probability", "rank"], votes)
-        typer.echo()
+        say()
     if explanation.supporting:
         facts = [[f"{one.similarity:.3f}", one.answer, one.label] for one in explanation.supporting]
         print_table("Similar facts it has learned from", ["cosine", "answer", "fact"], facts)
-        typer.echo()
+        say()
     if explanation.attention:
         edges = sorted(explanation.attention, key=lambda edge: -edge.weight)[:_EDGES]
         looks = [[edge.source, edge.target, f"{edge.weight:.1%}"] for edge in edges]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from nary.apps.cli.options import Json, RunPath
-from nary.apps.cli.output import print_json
+from nary.apps.cli.output import print_json, say
 
 
 def export(
@@ -44,6 +44,6 @@ def export(
         print_json(written.as_dict())
         return
     what = "vectors" if written.arity is None else f"scores for facts of arity {written.arity}"
-    typer.echo(f"{out}: {what}, {written.entities:,} entities and {written.relations:,} relations")
+    say(f"{out}: {what}, {written.entities:,} entities and {written.relations:,} relations")
     if written.names is not None:
-        typer.echo(f"{written.names}: their names")
+        say(f"{written.names}: their names")

@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from nary.apps.cli.options import OnError
-from nary.apps.cli.output import notice, print_json, print_table, progress_bar
+from nary.apps.cli.output import notice, print_json, print_table, progress_bar, say
 from nary.errors import SettingError
 
 if TYPE_CHECKING:
@@ -36,7 +34,7 @@ def import_property_graph(
     rows = [list(row) for row in graph.rows()]
     if not as_json:
         print_table("Mapping", ["table", "column", "becomes"], rows)
-        typer.echo()
+        say()
     if out is None:
         if as_json:
             print_json({"mapping": rows})

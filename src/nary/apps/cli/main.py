@@ -1,9 +1,9 @@
 """The command ``nary``: registers the commands and turns errors into messages and exit codes."""
 
-import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -21,7 +21,7 @@ from nary.apps.cli.facts import facts
 from nary.apps.cli.generate import generate
 from nary.apps.cli.import_ import import_
 from nary.apps.cli.models import models
-from nary.apps.cli.output import notice, print_error
+from nary.apps.cli.output import notice, print_error, say
 from nary.apps.cli.predict import predict
 from nary.apps.cli.recipes import recipes
 from nary.apps.cli.reproduce import reproduce
@@ -33,6 +33,7 @@ from nary.apps.cli.show import show
 from nary.apps.cli.similar import similar
 from nary.apps.cli.split import split
 from nary.apps.cli.stats import stats
+from nary.apps.cli.streams import as_user_error, drop_output, prepare_streams
 from nary.apps.cli.suggest import suggest
 from nary.apps.cli.train import train
 from nary.apps.cli.tune import tune
@@ -63,7 +64,7 @@ for panel, commands in _PANELS.items():
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"nary {__version__}")
+        say(f"nary {__version__}")
         raise typer.Exit
 
 
@@ -90,26 +91,41 @@ def _show_warning(message: Warning | str, category: type[Warning], *where: Any, 
         _show_other_warning(message, category, *where, **more)
 
 
+def _report(error: NaryError, as_json: bool) -> int:
+    """Print an error, if it can be printed; its exit code."""
+    try:
+        print_error(error, as_json)
+    except OSError:
+        drop_output(sys.stderr)
+    return error.exit_code
+
+
 def main() -> None:
     """Run a command: exit code 0, 1 when a check failed, 2 for bad input; no traceback for a user's mistake."""
     as_json = "--json" in sys.argv
     warnings.showwarning = _show_warning
+    prepare_streams()
     try:
+        Path.cwd()  # an error if it was removed; torch would end the process without one
         _check_arguments(sys.argv[1:])
         code = app(args=sys.argv[1:] or ["--help"], standalone_mode=False)
         sys.stdout.flush()
     except NaryError as error:
-        print_error(error, as_json)
-        code = error.exit_code
+        code = _report(error, as_json)
     except _UsageError as error:
         hint = f"See: {error.ctx.command_path} --help" if error.ctx else None
-        print_error(SettingError(error.format_message().rstrip("."), hint), as_json)
-        code = 2
+        code = _report(SettingError(error.format_message().rstrip("."), hint), as_json)
     except (KeyboardInterrupt, typer.Abort):
         code = _STOPPED
     except BrokenPipeError:  # the reader of our output has seen enough, as head does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output(sys.stdout)
         code = 0
+    except (MemoryError, OSError, RuntimeError) as error:
+        explained = as_user_error(error)
+        if explained is None:
+            raise
+        drop_output(sys.stdout)
+        code = _report(explained, as_json)
     if code == _STOPPED:  # typer returns this code for most interrupts
-        typer.echo("\nStopped.", err=True)
+        say("\nStopped.", err=True)
     sys.exit(code if isinstance(code, int) else 0)

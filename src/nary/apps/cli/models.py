@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from nary.apps.cli.options import Json
-from nary.apps.cli.output import open_data, print_json, print_table
+from nary.apps.cli.output import open_data, print_json, print_table, say
 
 
 def models(
@@ -64,7 +64,7 @@ def models(
     print_table(
         model_class.description, ["", ""], [[key, _text(value)] for key, value in shown.items() if key != "settings"]
     )
-    typer.echo()
+    say()
     print_table(
         "Settings ([model] of a recipe)", ["key", "value"], [[k, str(v)] for k, v in settings.model_dump().items()]
     )

@@ -1,5 +1,10 @@
-"""What commands print: results go to standard output; progress and notes go to standard error."""
+"""What commands print: results go to standard output; progress and notes go to standard error.
 
+Text for people passes through :func:`say`, which shows control characters instead of sending them to the terminal: a
+label must not move the cursor, change the title or hide other lines.
+"""
+
+import json
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,7 +17,7 @@ import typer
 from nary.apps.cli.options import OnError
 from nary.errors import NaryError
 from nary.progress import Progress
-from nary.tables import Column, Table
+from nary.tables import Column, Table, escape_controls
 
 if TYPE_CHECKING:
     from nary.data.dataset import Dataset
@@ -20,13 +25,23 @@ if TYPE_CHECKING:
 
 
 def print_json(value: object) -> None:
-    """One JSON document on standard output."""
-    typer.echo(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY).decode())
+    """One JSON document on standard output; in ASCII if that is all the output can take."""
+    text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY).decode()
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        text = json.dumps(json.loads(text))
+    typer.echo(text)
+
+
+def say(text: str = "", err: bool = False, nl: bool = True, bold: bool = False, fg: str | None = None) -> None:
+    """A line for people."""
+    typer.secho(escape_controls(text), err=err, nl=nl, bold=bold, fg=fg)
 
 
 def notice(text: str) -> None:
     """Something the user should know, on standard error."""
-    typer.secho(f"note: {text}", fg="yellow", err=True)
+    say(f"note: {text}", fg="yellow", err=True)
 
 
 def print_error(error: NaryError, as_json: bool) -> None:
@@ -35,10 +50,10 @@ def print_error(error: NaryError, as_json: bool) -> None:
         typer.echo(orjson.dumps({"error": error.as_dict()}).decode(), err=True)
         return
     place = ":".join(str(part) for part in (error.file, error.line) if part is not None)
-    typer.secho("error: ", fg="red", bold=True, err=True, nl=False)
-    typer.echo(f"{place}: {error.message}" if place else error.message, err=True)
+    say("error: ", fg="red", bold=True, err=True, nl=False)
+    say(f"{place}: {error.message}" if place else error.message, err=True)
     if error.hint:
-        typer.echo(error.hint, err=True)
+        say(error.hint, err=True)
 
 
 def print_table(title: str, header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
@@ -51,11 +66,11 @@ def print_table(title: str, header: Iterable[str], rows: Iterable[Iterable[objec
     width = get_terminal_size().columns if sys.stdout.isatty() else None
     titles, *lines = Table(columns, [[_cell(value) for value in row] for row in cells]).lines(width)
     if title:
-        typer.secho(title, bold=True)
+        say(title, bold=True)
     if titles:
-        typer.secho(titles, bold=True)
+        say(titles, bold=True)
     for line in lines:
-        typer.echo(line)
+        say(line)
 
 
 def known_by(result: "Answer | Completion | Plausibility | Explanation | Suggestion", shown: str = "") -> str:

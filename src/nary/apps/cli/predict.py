@@ -16,7 +16,7 @@ from nary.apps.cli.options import (
     RunPath,
     Threads,
 )
-from nary.apps.cli.output import known_by, notice, print_json, print_table, progress_bar
+from nary.apps.cli.output import known_by, notice, print_json, print_table, progress_bar, say
 from nary.errors import SettingError
 
 if TYPE_CHECKING:
@@ -129,9 +129,9 @@ def _answer_file(predictor: "Predictor", job: "Job", json: bool) -> None:
         print_json({"out": str(job.out), "lines": done.total, "before": done.before, "errors": done.errors})
         return
     if done.before and not done.written:
-        typer.echo(f"{job.out} is complete: {done.total:,} lines.")
+        say(f"{job.out} is complete: {done.total:,} lines.")
         return
     before = f", {done.before:,} of them from before" if done.before else ""
-    typer.echo(f"{job.out}: {done.total:,} lines{before}.")
+    say(f"{job.out}: {done.total:,} lines{before}.")
     if done.errors:
         notice(f"{done.errors:,} lines are no queries; their errors stand in their places")

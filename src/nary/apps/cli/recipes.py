@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 import typer
 
 from nary.apps.cli.options import Json
-from nary.apps.cli.output import print_json, print_table
+from nary.apps.cli.output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from nary.config import Settings
@@ -48,9 +48,9 @@ def recipes(
     if json:
         print_json({"name": name, "about": _about(shipped_recipes()[name]), "keys": keys})
         return
-    typer.secho(_about(shipped_recipes()[name]))
+    say(_about(shipped_recipes()[name]))
     print_table("", ["key", "value", "may be", "meaning"], [[_text(one[part]) for part in one] for one in keys])
-    typer.echo(f"Next: nary train DATA --recipe {name} --set KEY=VALUE")
+    say(f"Next: nary train DATA --recipe {name} --set KEY=VALUE")
 
 
 def _keys(name: str) -> list[dict[str, Any]]:

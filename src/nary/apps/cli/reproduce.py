@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Json
-from nary.apps.cli.output import notice, open_data, print_json, print_table, progress_bar
+from nary.apps.cli.output import notice, open_data, print_json, print_table, progress_bar, say
 from nary.apps.cli.training_bar import TrainingBar
 from nary.threads import available_cores
 
@@ -100,8 +100,8 @@ def _list_tables(seeds: list[int], out: Path, results: Path, json: bool) -> None
         return
     for name, (title, jobs) in planned.items():
         _print_jobs(f"{name}: {title}", jobs)
-        typer.echo()
-    typer.echo("Run one: nary reproduce NAME; a whole table: nary reproduce TABLE")
+        say()
+    say("Run one: nary reproduce NAME; a whole table: nary reproduce TABLE")
 
 
 def _print_jobs(title: str, jobs: "list[Job]") -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from nary.apps.cli.options import Json
-from nary.apps.cli.output import print_json
+from nary.apps.cli.output import print_json, say
 from nary.errors import DataError
 
 
@@ -30,6 +30,6 @@ def results(
     if json:
         print_json(records)
     elif out is None:
-        typer.echo(results_page(folder))
+        say(results_page(folder))
     else:
         write_results_page(folder, out)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Json, RunPath
-from nary.apps.cli.output import print_json
+from nary.apps.cli.output import print_json, say
 
 if TYPE_CHECKING:
     from nary.inference.results import Rule
@@ -39,16 +39,16 @@ def rules(
     for rule in listed.rules:
         _print(rule)
     about = "" if listed.relation is None else f" about {listed.relation}"
-    typer.echo(f"The {len(listed.rules):,} most confident rules{about}, of {listed.total:,} in all.")
+    say(f"The {len(listed.rules):,} most confident rules{about}, of {listed.total:,} in all.")
 
 
 def _print(rule: "Rule") -> None:
     answer = "" if rule.answer is None else f" is {rule.answer}"
-    typer.secho(f"{rule.target}{answer}", bold=True, nl=False)
-    typer.echo(f"   [{rule.kind}] {rule.body}")
-    typer.echo(f"    confidence {rule.confidence:.3f}: holds in {rule.support:,} of {rule.cases:,} cases")
+    say(f"{rule.target}{answer}", bold=True, nl=False)
+    say(f"   [{rule.kind}] {rule.body}")
+    say(f"    confidence {rule.confidence:.3f}: holds in {rule.support:,} of {rule.cases:,} cases")
     if rule.example is not None:
         known = "is known" if len(rule.example.because) == 1 else "are known"
         because = " and ".join(fact.label for fact in rule.example.because)
-        typer.echo(f"    such as {rule.example.fact.label}, because {because} {known}")
-    typer.echo()
+        say(f"    such as {rule.example.fact.label}, because {because} {known}")
+    say()

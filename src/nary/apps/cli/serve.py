@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from nary.apps.cli.options import Device, Json, RunPath, Threads
-from nary.apps.cli.output import print_json
+from nary.apps.cli.output import print_json, say
 from nary.errors import MissingExtraError
 
 
@@ -50,4 +50,4 @@ def require_server() -> None:
 
 def say_address(address: str) -> None:
     """Where the explorer is."""
-    typer.echo(f"Serving at {address}   (Ctrl-C ends)")
+    say(f"Serving at {address}   (Ctrl-C ends)")

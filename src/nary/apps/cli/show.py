@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nary.apps.cli.options import Json
-from nary.apps.cli.output import notice, print_json, print_table
+from nary.apps.cli.output import notice, print_json, print_table, say
 
 if TYPE_CHECKING:
     from nary.facts.graph import FactGraph
@@ -70,7 +70,7 @@ def _print(title: str, graph: "FactGraph") -> None:
 
     names = {vertex.position: quoted(vertex.element, "") for vertex in graph.vertices}
     print_table(title, ["position", "element"], names.items())
-    typer.echo()
+    say()
     edges = [
         [edge.first, edge.second, int(edge.type), f"{names[edge.first]} – {names[edge.second]}"] for edge in graph.edges
     ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Data, Format, Json, OnError, OnErrorOption
-from nary.apps.cli.output import notice, open_data, print_json, print_table
+from nary.apps.cli.output import notice, open_data, print_json, print_table, say
 
 if TYPE_CHECKING:
     from nary.data.statistics import Statistics
@@ -44,8 +44,8 @@ def _print(summary: "Statistics") -> None:
     rows += [["  as the relation of a fact", summary.primary_relations], ["  as an attribute", summary.attributes]]
     rows += [["facts with qualifiers", qualifiers["facts_with"]]]
     print_table(counts["name"], ["", "number"], rows)
-    typer.echo(f"Qualifiers per fact: {qualifiers['per_fact_mean']:.2f} on average.")
-    typer.echo(
+    say(f"Qualifiers per fact: {qualifiers['per_fact_mean']:.2f} on average.")
+    say(
         f"Facts per entity: {degree['mean']:,.1f} on average, {degree['median']:,.0f} for the median entity, at most "
         f"{degree['max']:,}; {degree['once']:,} entities occur in a single fact.\n"
     )
@@ -53,7 +53,7 @@ def _print(summary: "Statistics") -> None:
     print_table("Arities", ["arity", "facts", "share"], shares)
     for kind, names in (("relation", summary.top_relations), ("attribute", qualifiers["top_attributes"])):
         if names:
-            typer.echo()
+            say()
             print_table(f"Most frequent {kind}s", [kind, "number"], [[_shown(summary, name), n] for name, n in names])
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nary.apps.cli.options import Json, MaybeData, Overrides, Threads
-from nary.apps.cli.output import notice, open_data, print_json
+from nary.apps.cli.output import notice, open_data, print_json, say
 from nary.apps.cli.training_bar import TrainingBar
 from nary.config import parse_overrides
 from nary.errors import MissingExtraError, SettingError
@@ -130,13 +130,13 @@ def _report(result: "TrainingResult", json: bool) -> None:
         return
     if isinstance(result, BlendResult):
         print_parts(result)
-        typer.echo(f"{folder}\nNext: nary evaluate {folder}")
+        say(f"{folder}\nNext: nary evaluate {folder}")
         return
     if not result.steps:
-        typer.echo(f"{folder}: no steps, because nothing is optimized\nNext: nary evaluate {folder}")
+        say(f"{folder}: no steps, because nothing is optimized\nNext: nary evaluate {folder}")
         return
-    typer.echo(
+    say(
         f"{folder}: {result.steps:,} steps ({result.epochs:.1f} epochs) in {result.seconds:,.0f} seconds, "
         f"{result.instances_per_second:,.0f} instances/s, loss {result.loss or 0:.4f}"
     )
-    typer.echo(f"Next: nary evaluate {folder}")
+    say(f"Next: nary evaluate {folder}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Data, Json, Overrides, Seed, Threads
-from nary.apps.cli.output import notice, open_data, print_json, print_table
+from nary.apps.cli.output import notice, open_data, print_json, print_table, say
 from nary.apps.cli.training_bar import TrainingBar
 
 if TYPE_CHECKING:
@@ -110,8 +110,8 @@ def tune(
     ranked = sorted(finished, key=lambda trial: (trial.stopped, -(trial.mrr or 0.0)))
     rows = [[_mrr(trial), _epochs(trial), *(str(trial.values.get(key, "")) for key in space)] for trial in ranked]
     print_table("Trials, best first", ["valid entity MRR", "epochs", *space], rows)
-    typer.echo(f"{path}: the best settings, for training on train+valid")
-    typer.echo(f"Next: nary evaluate {folder / 'best'}" if retrain else f"Next: nary train {data} --recipe {path}")
+    say(f"{path}: the best settings, for training on train+valid")
+    say(f"Next: nary evaluate {folder / 'best'}" if retrain else f"Next: nary train {data} --recipe {path}")
 
 
 def _train(

@@ -6,8 +6,8 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from math import inf
 
@@ -16,9 +16,11 @@ import uvicorn
 from fastapi import FastAPI
 
 from nary.apps.server.batching import Worker
+from nary.apps.server.connections import BACKLOG, Limits, limited_connection
 from nary.apps.server.errors import add_error_handlers
 from nary.apps.server.facts import example_queries
-from nary.apps.server.middleware import AccessLog, BodyLimit, Guard, SafeHeaders, is_loopback
+from nary.apps.server.logs import limit_logs
+from nary.apps.server.middleware import AccessLog, BodyLimit, CancelOnDisconnect, Guard, SafeHeaders, is_loopback
 from nary.apps.server.routes import add_page_routes, api_routes
 from nary.errors import SettingError
 from nary.runs import TrainedModel
@@ -30,7 +32,7 @@ _PORT_IN_USE = "Another program uses the port: choose another --port, or 0 for a
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """Where to serve, to whom, and how many seconds an answer may take."""
+    """Where to serve, to whom, and how many seconds a request may take to arrive and an answer to be computed."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -58,7 +60,8 @@ def start(load: Callable[[], TrainedModel], options: ServeOptions, announce: Cal
     model = load()
     app = create_app(model, options)
     _warm_up(model)
-    bound.listen()  # from here on clients can connect, even if the first answer takes a moment
+    with _reporting(options.host, options.port):  # another process may have bound the port, too, and listened first
+        bound.listen(BACKLOG)  # from here on clients can connect, even if the first answer takes a moment
     address = _url(bound)
     announce(address)
     if options.open:
@@ -82,11 +85,13 @@ def create_app(model: TrainedModel, options: ServeOptions) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,  # FastAPI's documentation pages load scripts from other servers
         redoc_url=None,
+        redirect_slashes=False,  # a redirection repeats the Host header, whatever that says
     )
     app.include_router(api_routes(model, worker))
     add_page_routes(app)
     add_error_handlers(app)
     app.add_middleware(BodyLimit)  # the middleware added last sees a request first
+    app.add_middleware(CancelOnDisconnect)
     app.add_middleware(Guard, token=options.token, local=is_loopback(options.host) and not options.insecure)
     app.add_middleware(SafeHeaders)
     app.add_middleware(AccessLog)
@@ -95,17 +100,24 @@ def create_app(model: TrainedModel, options: ServeOptions) -> FastAPI:
 
 def _bind(host: str, port: int) -> socket.socket:
     """A socket at this address, not yet listening."""
-    try:
+    with _reporting(host, port):
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         bound = socket.socket(family, kind, protocol)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # so that a server can be restarted at once
         bound.bind(address)
+        return bound
+
+
+@contextmanager
+def _reporting(host: str, port: int) -> Iterator[None]:
+    """Turn errors of the system into one about the address."""
+    try:
+        yield
     except UnicodeError:
         raise SettingError(f"{host!r} is not a valid host name", "Give --host a name or an address.") from None
     except OSError as error:
         hint = _PORT_IN_USE if error.errno == errno.EADDRINUSE else None
         raise SettingError(f"cannot serve at {host} port {port}: {error.strerror}", hint) from None
-    return bound
 
 
 def _url(bound: socket.socket) -> str:
@@ -127,7 +139,15 @@ def _serve(app: FastAPI, listening: socket.socket, timeout: float) -> None:
     torch.set_num_threads(server_threads(torch.get_num_threads()))
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)  # uvicorn raises the signal again after a clean shutdown
+    limit_logs()
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=int(timeout) + 5
+        app,
+        http=limited_connection(Limits.of(timeout)),
+        ws="none",
+        backlog=BACKLOG,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=int(timeout) + 5,
     )
     uvicorn.Server(config).run([listening])

@@ -1,11 +1,15 @@
-"""One thread runs the model, behind a bounded queue; queries that arrive together are answered in one batch.
+"""One thread runs the model, behind bounded queues; queries that arrive together are answered in one batch.
 
 A batch starts as soon as the thread is free. Right after a batch of several queries, the worker waits a moment for as
 many again, because clients that were just answered tend to send the next query; a single client never waits.
+
+Other jobs run one at a time. Clients, and the kinds of their requests, take turns: one that sends very many requests
+waits for itself. A job whose client has left or has been waiting for too long is not started.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -49,95 +53,158 @@ class PredictMany(Protocol):
         """Return a prediction for each query."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _PredictJob:
+    turn: Hashable
     query: Query
     k: int
     known: Known
     result: "Future[tuple[Prediction, int]]" = field(default_factory=Future)
 
 
-@dataclass
+@dataclass(eq=False)
 class _CallJob:
+    turn: Hashable
     call: Callable[[], Any]
     result: "Future[Any]" = field(default_factory=Future)
 
 
+_Job = _PredictJob | _CallJob
+
+
+class _Turns:
+    """Jobs that wait, in a queue for each turn; turns take turns."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._queues: OrderedDict[Hashable, deque[_Job]] = OrderedDict()
+        self._arrival = asyncio.Event()
+
+    def put(self, job: _Job) -> None:
+        """Add a job; nobody may fill more than half of the room."""
+        queue = self._queues.get(_turn_of(job), ())
+        if sum(map(len, self._queues.values())) >= self._capacity or len(queue) >= max(1, self._capacity // 2):
+            raise OverloadError
+        self._queues.setdefault(_turn_of(job), deque()).append(job)
+        self._arrival.set()
+
+    def discard(self, job: _Job) -> None:
+        """Remove a job that nobody waits for anymore, if it has not been taken."""
+        if job in self._queues.get(_turn_of(job), ()):
+            self._queues[_turn_of(job)].remove(job)
+            if not self._queues[_turn_of(job)]:
+                del self._queues[_turn_of(job)]
+
+    def take(self, kind: type[_Job] | None = None) -> _Job | None:
+        """The next job, or the next one of this kind; its turn comes again after all others."""
+        for turn, queue in self._queues.items():
+            if kind is None or isinstance(queue[0], kind):
+                job = queue.popleft()
+                del self._queues[turn]
+                if queue:
+                    self._queues[turn] = queue
+                return job
+        return None
+
+    async def arrival(self) -> None:
+        """Wait for the next job that is added."""
+        self._arrival.clear()
+        await self._arrival.wait()
+
+
+def _turn_of(job: _Job) -> Hashable:
+    return job.turn, type(job)
+
+
 class Worker:
-    """Runs the work of the model in the order of arrival; start it with ``async with``."""
+    """Runs the work of the model; start it with ``async with``.
+
+    ``turn`` says on whose behalf: jobs with the same value run in the order of arrival.
+    """
 
     def __init__(self, predict_many: PredictMany, timeout: float, capacity: int = 256) -> None:
         self._predict_many = predict_many
         self._timeout = timeout
-        self._queue: asyncio.Queue[_PredictJob | _CallJob] = asyncio.Queue(capacity)
+        self._turns = _Turns(capacity)
         self._thread = ThreadPoolExecutor(1, "model")
 
     async def __aenter__(self) -> "Worker":
-        self._loop_task = asyncio.create_task(self._run_batches())
+        self._loop_task = asyncio.create_task(self._run_jobs())
         return self
 
     async def __aexit__(self, *_: object) -> None:
         self._loop_task.cancel()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def predict(self, query: Query, k: int, known: Known) -> tuple[Prediction, int]:
+    async def predict(self, query: Query, k: int, known: Known, turn: Hashable = None) -> tuple[Prediction, int]:
         """Answer a query with one gap; also return how many queries were answered in the same batch."""
         async with self._time_limit():
-            result: tuple[Prediction, int] = await self._submit(_PredictJob(query, k, known))
+            result: tuple[Prediction, int] = await self._submit(_PredictJob(turn, query, k, known))
             return result
 
-    async def run(self, call: Callable[[], _Result]) -> _Result:
+    async def run(self, call: Callable[[], _Result], turn: Hashable = None) -> _Result:
         """Run ``call`` in the model's thread and return its result."""
         async with self._time_limit():
-            result: _Result = await self._submit(_CallJob(call))
+            result: _Result = await self._submit(_CallJob(turn, call))
             return result
 
-    async def run_parts(self, calls: Iterable[Callable[[], Sequence[_Result]]]) -> list[_Result]:
+    async def run_parts(self, calls: Iterable[Callable[[], Sequence[_Result]]], turn: Hashable = None) -> list[_Result]:
         """Run the parts of a long job one after the other, letting other jobs in between; concatenate their results."""
         async with self._time_limit():
-            return [item for call in calls for item in await self._submit(_CallJob(call))]
+            return [item for call in calls for item in await self._submit(_CallJob(turn, call))]
 
     @asynccontextmanager
     async def _time_limit(self) -> AsyncIterator[None]:
         try:
             async with asyncio.timeout(self._timeout):
                 yield
-        except TimeoutError:  # the timeout has canceled the future, so a job still in the queue will be skipped
+        except TimeoutError:
             raise TimeLimitError(self._timeout) from None
 
-    async def _submit(self, job: _PredictJob | _CallJob) -> Any:
+    async def _submit(self, job: _Job) -> Any:
+        self._turns.put(job)
         try:
-            self._queue.put_nowait(job)
-        except asyncio.QueueFull:
-            raise OverloadError from None
-        return await asyncio.wrap_future(job.result)
+            return await asyncio.wrap_future(job.result)
+        finally:
+            self._turns.discard(job)  # if the wait was canceled, by the time limit or because the client has left
 
-    async def _run_batches(self) -> None:
+    async def _run_jobs(self) -> None:
         loop = asyncio.get_running_loop()
         last_size, wait_until = 1, 0.0
         while True:
-            jobs = [await self._queue.get()]
-            while len(jobs) < _MAX_BATCH:
-                if self._queue.empty() and (len(jobs) >= last_size or loop.time() >= wait_until):
-                    break
-                with suppress(TimeoutError):
-                    async with asyncio.timeout_at(wait_until if self._queue.empty() else None):
-                        jobs.append(await self._queue.get())
-            await loop.run_in_executor(self._thread, self._process, jobs)
-            last_size, wait_until = len(jobs), loop.time() + _WAIT
+            job = self._turns.take()
+            if job is None:
+                await self._turns.arrival()
+            elif isinstance(job, _CallJob):
+                await loop.run_in_executor(self._thread, _run_call, job)
+            else:
+                jobs = await self._batch_with(job, last_size, wait_until)
+                await loop.run_in_executor(self._thread, self._predict, jobs)
+                last_size, wait_until = len(jobs), loop.time() + _WAIT
 
-    def _process(self, jobs: Sequence[_PredictJob | _CallJob]) -> None:
-        """In the model's thread: answer the queries, grouped by their options, then run all other jobs."""
-        active = [job for job in jobs if job.result.set_running_or_notify_cancel()]
-        groups: dict[tuple[int, Known], list[_PredictJob]] = {}
-        for job in active:
+    async def _batch_with(self, first: _PredictJob, last_size: int, wait_until: float) -> list[_PredictJob]:
+        """The queries to answer together: those that wait, and those of the next moment if there were several."""
+        jobs, loop = [first], asyncio.get_running_loop()
+        while len(jobs) < _MAX_BATCH:
+            job = self._turns.take(_PredictJob)
             if isinstance(job, _PredictJob):
-                groups.setdefault((job.k, job.known), []).append(job)
+                jobs.append(job)
+            elif len(jobs) >= last_size or loop.time() >= wait_until:
+                break
+            else:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout_at(wait_until):
+                        await self._turns.arrival()
+        return jobs
+
+    def _predict(self, jobs: Sequence[_PredictJob]) -> None:
+        """In the model's thread: answer the queries, grouped by their options."""
+        groups: dict[tuple[int, Known], list[_PredictJob]] = {}
+        for job in jobs:
+            groups.setdefault((job.k, job.known), []).append(job)
         for group in groups.values():
-            self._predict_group(group)
-        for job in active:
-            if isinstance(job, _CallJob):
-                _complete(job.result, job.call)
+            if active := [job for job in group if job.result.set_running_or_notify_cancel()]:
+                self._predict_group(active)
 
     def _predict_group(self, jobs: Sequence[_PredictJob]) -> None:
         try:
@@ -151,6 +218,12 @@ class Worker:
 
     def _predict_alone(self, job: _PredictJob) -> tuple[Prediction, int]:
         return self._predict_many([job.query], job.k, job.known)[0], 1
+
+
+def _run_call(job: _CallJob) -> None:
+    """In the model's thread: run a job, unless nobody waits for it anymore."""
+    if job.result.set_running_or_notify_cancel():
+        _complete(job.result, job.call)
 
 
 def _complete(future: "Future[Any]", call: Callable[[], Any]) -> None:

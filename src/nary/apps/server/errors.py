@@ -16,6 +16,7 @@ _SEE = "/docs lists the endpoints; /openapi.json describes them."
 ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorResponse, "description": "The fact is malformed, or a name in it is unknown."},
     401: {"model": ErrorResponse, "description": "The server requires a token: `Authorization: Bearer TOKEN`."},
+    408: {"model": ErrorResponse, "description": "The request took too long to arrive."},
     413: {"model": ErrorResponse, "description": "The body is too large."},
     422: {"model": ErrorResponse, "description": "The request does not match the schema."},
     503: {"model": ErrorResponse, "description": "The server is overloaded; try again after `Retry-After` seconds."},
@@ -60,7 +61,9 @@ def add_error_handlers(app: FastAPI) -> None:
             400: ("request", "the body cannot be read as JSON"),
             404: ("address", f"there is nothing at {request.url.path}"),
             405: ("method", f"{request.url.path} does not support {request.method}"),
+            408: ("timeout", "the body did not arrive"),
             413: ("size", "the body is too large"),
+            503: ("overloaded", "the server is receiving too much at once"),
         }[error.status_code]  # neither the framework nor this server raises any other
         headers = {name.replace("-", "_"): value for name, value in (error.headers or {}).items()}
         return error_response(error.status_code, kind, message, _SEE, **headers)

@@ -1,9 +1,10 @@
 """Facts in requests and responses: read from JSON or text, and chosen as examples."""
 
+import math
 from collections.abc import Iterator
 from typing import TypeVar
 
-from nary.apps.server.schemas import FactJsonRequest
+from nary.apps.server.schemas import MAX_QUALIFIERS, FactJsonRequest
 from nary.data.dataset import Dataset
 from nary.errors import FactError
 from nary.facts import Fact, Position, Query, Role, parse, parse_fact, parse_query
@@ -11,8 +12,8 @@ from nary.facts.json import fact_from_json, query_from_json, statement_from_json
 from nary.models.base import Model
 
 _Statement = TypeVar("_Statement", Fact, Query, Fact | Query)
-_MAX_QUALIFIERS = 100  # the work for a fact grows with the square of its size
 _MAX_GAPS, _MAX_COMPLETIONS = 8, 100  # the work for several gaps grows with both
+_MAX_WORK = 20_000  # elements of all queries that one request makes of a fact: well under a second for a small model
 _MAX_EXAMPLE_ARITY = 5  # facts of a higher arity are hard to read
 _EXAMPLE_SPLITS = ("test", "valid", "train")  # first those the model was not trained on
 
@@ -33,9 +34,9 @@ def read_fact(fact: str | FactJsonRequest) -> Fact:
 
 
 def _bounded(statement: _Statement) -> _Statement:
-    if len(statement.qualifiers) > _MAX_QUALIFIERS:
+    if len(statement.qualifiers) > MAX_QUALIFIERS:
         raise FactError(
-            f"a fact with {len(statement.qualifiers):,} qualifiers", f"This server accepts at most {_MAX_QUALIFIERS}."
+            f"a fact with {len(statement.qualifiers):,} qualifiers", f"This server accepts at most {MAX_QUALIFIERS}."
         )
     return statement
 
@@ -47,6 +48,24 @@ def check_completion_size(query: Query, k: int) -> None:
             f"{k} completions of a query with {len(query.gaps)} gaps",
             f"This server returns at most {_MAX_COMPLETIONS} and fills at most {_MAX_GAPS} gaps.",
         )
+    if len(query.gaps) * k * _num_elements(query) > _MAX_WORK:
+        raise FactError(
+            f"{k} completions of a query with {len(query.gaps)} gaps and {len(query.qualifiers)} qualifiers",
+            "This is too much for one request: ask for fewer completions, or give fewer qualifiers.",
+        )
+
+
+def check_explanation_size(fact: Fact) -> None:
+    """Refuse an explanation that would keep other clients waiting: it scores the fact without each of its elements."""
+    if 2 * _num_elements(fact) ** 2 > _MAX_WORK:
+        raise FactError(
+            f"an explanation of a fact with {len(fact.qualifiers)} qualifiers",
+            f"This server explains facts with at most {(math.isqrt(_MAX_WORK // 2) - 3) // 2}.",
+        )
+
+
+def _num_elements(statement: Fact | Query) -> int:
+    return 3 + 2 * len(statement.qualifiers)
 
 
 def example_queries(dataset: Dataset, model: Model) -> list[Query]:

@@ -1,19 +1,22 @@
-"""Middleware around every request: access log, response headers, access control and body limit."""
+"""Middleware around every request: access log, response headers, access control, body limit, clients that leave."""
 
+import asyncio
 import hmac
 import ipaddress
-import sys
 import time
-from datetime import UTC, datetime
+from contextlib import suppress
 
-import orjson
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nary.apps.server.errors import error_response
+from nary.apps.server.logs import write_line
 
 MAX_BODY_BYTES = 1 << 20
+_MAX_BUFFERED = 1 << 26  # bytes of the bodies of all requests together
+_MAX_LOGGED_PATH = 200  # characters
+_CLIENT_LEFT = 499  # in the log; nobody receives it
 _SAFE_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -46,15 +49,13 @@ class AccessLog:
         try:
             await self._app(scope, receive, send_noting_status)
         finally:
-            line = {
-                "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-                "method": scope["method"],
-                "path": scope["path"],
-                "status": status,
-                "ms": round((time.perf_counter() - started) * 1000, 2),
-                "batch": scope.get("state", {}).get("batch"),
-            }
-            print(orjson.dumps(line).decode(), file=sys.stderr, flush=True)  # noqa: T201
+            write_line(
+                method=scope["method"],
+                path=scope["path"][:_MAX_LOGGED_PATH],
+                status=status,
+                ms=round((time.perf_counter() - started) * 1000, 2),
+                batch=scope.get("state", {}).get("batch"),
+            )
 
 
 class SafeHeaders:
@@ -116,7 +117,8 @@ def _without_port(host: str) -> str:
 
 
 class BodyLimit:
-    """Respond with 413 to a body of more than ``limit`` bytes before it is in memory.
+    """Respond with 413 to a body of more than ``limit`` bytes, and with 503 while all bodies have many, before more is
+    in memory.
 
     The announced length is checked first; a body without one is counted while it is read.
     """
@@ -124,6 +126,7 @@ class BodyLimit:
     def __init__(self, app: ASGIApp, limit: int = MAX_BODY_BYTES) -> None:
         self._app = app
         self._limit = limit
+        self._buffered = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, counting its bytes."""
@@ -137,9 +140,66 @@ class BodyLimit:
             if int(announced[:20]) > self._limit:
                 raise HTTPException(413)
             message = await receive()
-            size += len(message.get("body", b""))
+            if message["type"] == "http.disconnect":  # the client has left, or was too slow
+                raise HTTPException(408)
+            size += len(message["body"])
+            self._buffered += len(message["body"])
             if size > self._limit:
                 raise HTTPException(413)
+            if self._buffered > _MAX_BUFFERED:
+                raise HTTPException(503, headers={"Retry-After": "1"})
             return message
 
-        return await self._app(scope, receive_limited, send)
+        try:
+            await self._app(scope, receive_limited, send)
+        finally:
+            self._buffered -= size
+
+
+class CancelOnDisconnect:
+    """Stop working on a request whose client has left, unless the response has begun."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; once its body has arrived, watch the connection."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        watch: asyncio.Task[None] | None = None
+        answered = left = False
+
+        async def wait_for_disconnect() -> None:
+            nonlocal left
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            left = not answered
+            if left:
+                work.cancel()
+
+        async def receive_then_watch() -> Message:
+            nonlocal watch
+            message = await receive()
+            if watch is None and not message.get("more_body"):
+                watch = asyncio.create_task(wait_for_disconnect())
+            return message
+
+        async def send_noting_start(message: Message) -> None:
+            nonlocal answered
+            answered = True
+            await send(message)
+
+        work = asyncio.ensure_future(self._app(scope, receive_then_watch, send_noting_start))
+        if scope["method"] == "GET":  # its body is not read
+            watch = asyncio.create_task(wait_for_disconnect())
+        try:
+            await work
+        except asyncio.CancelledError:
+            if not left:
+                raise
+            await send({"type": "http.response.start", "status": _CLIENT_LEFT, "headers": []})
+        finally:
+            if watch is not None:
+                watch.cancel()
+                with suppress(asyncio.CancelledError):
+                    await watch

@@ -16,6 +16,7 @@ from nary.apps.server.batching import Worker
 from nary.apps.server.errors import ERROR_RESPONSES
 from nary.apps.server.facts import (
     check_completion_size,
+    check_explanation_size,
     example_queries,
     read_fact,
     read_query,
@@ -69,36 +70,38 @@ def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
         query = await _off_loop(lambda: predictor.check(read_query(body.fact)))
         if len(query.gaps) > 1:
             check_completion_size(query, body.k)
-            return await worker.run(lambda: predictor.complete(query, body.k, body.known))
-        prediction, request.state.batch = await worker.predict(query, body.k, body.known)
+            return await worker.run(lambda: predictor.complete(query, body.k, body.known), _turn(request))
+        prediction, request.state.batch = await worker.predict(query, body.k, body.known, _turn(request))
         return prediction
 
     @router.post("/score", summary="Score facts")
-    async def score(body: ScoreRequest) -> ScoreResponse:
+    async def score(request: Request, body: ScoreRequest) -> ScoreResponse:
         """Compute the plausibility of each fact, from 0 to 1, and how well each of its elements fits the others."""
         inputs = body.facts if body.facts is not None else [body.fact]
         facts = await _off_loop(
             lambda: [predictor.names.resolve(read_fact(fact)) for fact in inputs if fact is not None]
         )
-        return ScoreResponse(facts=await worker.run_parts(partial(predictor.score, part) for part in _parts(facts)))
+        calls = (partial(predictor.score, part) for part in _parts(facts))
+        return ScoreResponse(facts=await worker.run_parts(calls, _turn(request)))
 
     @router.post("/suggest", summary="Suggest qualifiers")
-    async def suggest(body: SuggestRequest) -> Suggestions:
+    async def suggest(request: Request, body: SuggestRequest) -> Suggestions:
         """Suggest qualifiers that the fact lacks: what stored facts add to it, then the most probable ones."""
         fact = await _off_loop(lambda: predictor.names.resolve(read_fact(body.fact)))
-        return await worker.run(lambda: predictor.suggest(fact, body.k, body.known))
+        return await worker.run(lambda: predictor.suggest(fact, body.k, body.known), _turn(request))
 
     @router.post("/explain", summary="Explain an answer", response_model=ExplainResponse)
-    async def explain(body: ExplainRequest) -> object:
+    async def explain(request: Request, body: ExplainRequest) -> object:
         """Explain the element at a position: contributions to its score, similar training facts, attention."""
         position = Position.parse(body.position)
         fact = await _off_loop(lambda: predictor.names.resolve(read_fact(body.fact)))
-        return (await worker.run(lambda: predictor.explain(fact, position))).as_dict()
+        check_explanation_size(fact)
+        return (await worker.run(lambda: predictor.explain(fact, position), _turn(request))).as_dict()
 
     @router.get("/similar", summary="Find similar entities or relations")
-    async def similar(name: _Name, kind: _OptionalKind = None, k: _Count = 10) -> Neighbors:
+    async def similar(request: Request, name: _Name, kind: _OptionalKind = None, k: _Count = 10) -> Neighbors:
         """Find the entities or relations with the nearest embeddings."""
-        return await worker.run(lambda: predictor.similar(name, kind, k))
+        return await worker.run(lambda: predictor.similar(name, kind, k), _turn(request))
 
     @router.get("/search", summary="Complete a name")
     def search(
@@ -135,6 +138,11 @@ def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
         return description
 
     return router
+
+
+def _turn(request: Request) -> tuple[str | None, str]:
+    """Whose turn a request waits for: that of its client's address, for each endpoint."""
+    return request.client.host if request.client else None, request.url.path
 
 
 async def _off_loop(read: Callable[[], _Result]) -> _Result:

@@ -23,6 +23,9 @@ from nary.inference.results import (
 
 MAX_ITEMS = 1000
 """The most answers, facts or names in one request or response."""
+MAX_QUALIFIERS = 64
+"""The most qualifiers of a fact in a request: the work for a fact grows with the square of its size."""
+_Text = Annotated[str, Field(json_schema_extra={"minLength": 1})]
 _QUERY = "Marie Curie | award received | ? | point in time: 1911"
 _FACT = "Marie Curie | award received | Nobel Prize in Chemistry | point in time: 1911"
 
@@ -32,10 +35,12 @@ class FactJson(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    subject: str
-    relation: str
-    object: str
-    qualifiers: list[tuple[str, str]] = Field(default=[], description="Pairs of an attribute and a value.")
+    subject: _Text
+    relation: _Text
+    object: _Text
+    qualifiers: list[tuple[_Text, _Text]] = Field(
+        default=[], description="Pairs of an attribute and a value.", json_schema_extra={"maxItems": MAX_QUALIFIERS}
+    )
 
     @classmethod
     def of(cls, statement: Fact | Query) -> "FactJson":
@@ -124,7 +129,11 @@ class ExplainRequest(_Request):
     model_config = ConfigDict(json_schema_extra={"examples": [{"fact": _FACT, "position": "object"}]})
 
     fact: FactInput
-    position: str = Field(description="`relation`, `subject`, `object`, `attribute 1`, `value 1`, ...")
+    position: str = Field(
+        description="`relation`, `subject`, `object`, `attribute 1`, `value 1`, ...",
+        # described here and checked where it is read, which has a better message; the same holds for facts
+        json_schema_extra={"pattern": "^(relation|subject|object|(attribute|value) [1-9][0-9]{0,8})$"},
+    )
 
 
 class FactsRequest(_Request):

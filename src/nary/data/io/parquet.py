@@ -12,6 +12,7 @@ from nary.data.io.base import FactColumns, Format, ParsedChunk, Problem
 from nary.errors import DataError
 from nary.facts import Block, FactTable, Vocabulary
 from nary.facts.layout import OBJECT, RELATION, SUBJECT
+from nary.facts.parquet import quiet_panics, write_parquet
 from nary.facts.parquet_footer import check_parquet_size
 from nary.progress import Progress, no_progress
 
@@ -41,10 +42,16 @@ class Parquet(Format):
         try:
             check_parquet_size(source.path)
             frame = pl.scan_parquet(source.path, glob=False)
-            _check_schema(dict(frame.collect_schema()), source.name)
+            with quiet_panics():
+                schema = dict(frame.collect_schema())
+            _check_schema(schema, source.name)
             frame = frame if first_lines is None else frame.head(first_lines)
-            for start in range(0, frame.select(pl.len()).collect().item(), _ROWS):
-                yield parse_frame(frame.slice(start, _ROWS).collect(), start)
+            with quiet_panics():
+                rows = frame.select(pl.len()).collect().item()
+            for start in range(0, rows, _ROWS):
+                with quiet_panics():
+                    part = frame.slice(start, _ROWS).collect()
+                yield parse_frame(part, start)
         except (OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             reason = str(error).splitlines()[0]
             raise DataError(f"cannot be read as Parquet: {reason}", "Get the file again.", source.name) from None
@@ -57,10 +64,7 @@ class Parquet(Format):
         progress: Progress = no_progress,
     ) -> None:
         """Write all facts at once."""
-        try:
-            to_frame(splits, vocabulary).write_parquet(path)
-        except pl.exceptions.PolarsError as error:
-            raise OSError(str(error)) from None  # the cause is the system, for example a full disk
+        write_parquet(to_frame(splits, vocabulary), path)
 
 
 def _check_schema(schema: Mapping[str, pl.DataType], file: str) -> None:

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,10 @@ class _Scores(nn.Module):
 def write_torch(source: Source, path: Path) -> None:
     """A program for ``torch.export.load``; ``nary.json`` in it tells about it."""
     traced = _trace(source)
-    with path.open("wb") as file, _quiet():
-        torch.export.save(traced, file, extra_files={"nary.json": orjson.dumps(_about(source)).decode()})
+    content = BytesIO()  # torch aborts the process if it cannot write to a file
+    with _quiet():
+        torch.export.save(traced, content, extra_files={"nary.json": orjson.dumps(_about(source)).decode()})
+    path.write_bytes(content.getbuffer())
 
 
 def write_onnx(source: Source, path: Path) -> None:

@@ -16,6 +16,7 @@ from nary.errors import OutputError
 from nary.facts import Fact, Query, parse_fact, parse_query
 from nary.facts.fact import GAP, Element
 from nary.facts.literal import Literal
+from nary.facts.parquet import write_parquet
 from nary.files.writing import atomic_path
 from nary.inference.results import Plausibility, Prediction
 
@@ -36,9 +37,10 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
         raise OutputError(f"cannot write a table to {path.name!r}", f"End it in one of {', '.join(TABLES)}.")
     with atomic_path(path) as temporary:
         if path.suffix.lower() == ".parquet":
-            frame.write_parquet(temporary)
+            write_parquet(frame, temporary)
         else:
-            frame.write_csv(temporary, separator="\t" if path.suffix.lower() == ".tsv" else ",")
+            with temporary.open("wb") as file:
+                file.write(frame.write_csv(separator="\t" if path.suffix.lower() == ".tsv" else ",").encode())
 
 
 def column_names(data: Path) -> tuple[str, str, str]:

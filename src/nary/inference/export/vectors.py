@@ -9,7 +9,7 @@ import polars as pl
 
 from nary.data.dataset import Dataset
 from nary.errors import SettingError
-from nary.facts import Vocabulary
+from nary.facts import Vocabulary, parquet
 from nary.models.base import Model
 
 _ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
@@ -67,8 +67,7 @@ def write_parquet(source: Source, path: Path) -> None:
     """One vector per row: name, label, kind, id, vector."""
     vectors = pl.Series("vector", source.vectors()).arr.to_list()
     frame = pl.DataFrame(source.rows(), ["name", "label", "kind", "id"], orient="row").with_columns(vectors)
-    with path.open("wb") as file:
-        frame.write_parquet(file)
+    parquet.write_parquet(frame, path)
 
 
 def write_names(source: Source, path: Path) -> None:
