@@ -63,7 +63,7 @@ class Linear(nn.Linear):
     """``nn.Linear`` with the faster product, followed by GELU or the addition of a residual if wanted.
 
     oneDNN reads weights in an order of its own. For inference in evaluation mode, the layer keeps a copy in that order
-    until the weights change: reordering them for each call takes longer than multiplying a few rows.
+    until the weights change: for a few rows, reordering them is much of the time of a product.
     """
 
     _packed: tuple[tuple[int, int], Tensor] | None = None
