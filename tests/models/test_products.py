@@ -1,5 +1,7 @@
 """Products by oneDNN are those of torch; where it cannot be used, torch is."""
 
+from copy import deepcopy
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -41,6 +43,44 @@ def test_parts_of_larger_tensors_are_multiplied(onednn: bool) -> None:
         for part in (x[::2], x[3:7], x.t().contiguous().t()):
             expected = nn.functional.linear(part, weight[5:20], bias[5:20])
             torch.testing.assert_close(linear(part, weight[5:20], bias[5:20]), expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7, 300])
+def test_layers_apply_gelu_or_add_a_residual(onednn: bool, rows: int) -> None:
+    x, weight, bias = operands(rows)
+    layer = Linear(40, 33).eval()
+    layer.load_state_dict({"weight": weight, "bias": bias})
+    residual = x[:, :33].contiguous()
+    exact = nn.functional.linear(x.double(), weight.double(), bias.double())
+    expected = [exact.float(), nn.functional.gelu(exact).float(), (exact + residual).float()]
+    for gradients in (False, True):
+        with torch.inference_mode(not gradients):
+            results = [layer(x), layer(x, gelu=True), layer(x, residual=residual)]
+        for result, wanted in zip(results, expected, strict=True):
+            torch.testing.assert_close(result, wanted, atol=1e-5, rtol=1e-5)
+
+
+def test_layers_follow_their_weights(onednn: bool) -> None:
+    x, weight, _ = operands(5)
+    layer = Linear(40, 33)
+
+    @torch.inference_mode()
+    def check() -> None:
+        layer.eval()
+        torch.testing.assert_close(layer(x), nn.functional.linear(x, layer.weight, layer.bias), atol=1e-5, rtol=1e-5)
+
+    check()
+    optimizer = torch.optim.AdamW(layer.parameters(), lr=0.1, fused=True)
+    for training in (True, False):
+        layer.train(training)(x).square().sum().backward()
+        optimizer.step()
+        check()
+    layer.load_state_dict({**layer.state_dict(), "weight": weight})
+    check()
+    layer.weight = nn.Parameter(-weight)
+    check()
+    layer = deepcopy(layer)
+    check()
 
 
 def test_gradients_flow(onednn: bool) -> None:

@@ -16,7 +16,7 @@ from nary.models.base import Kind, Model
 from nary.models.batch import Batch, Group
 
 _FIRST_CHUNK = 8
-_MAX_CHUNK = 2048  # with few candidates it is the model's own arrays that would grow too large
+_MAX_CHUNK = 256  # more queries at once are slower: what a layer computes for them no longer fits the caches
 
 
 class ScoreError(NaryError):

@@ -23,7 +23,6 @@ from nary.inference.slots import Slots
 from nary.models.base import Kind, Model
 
 _MEMORY = 1 << 27  # bytes of scores held at a time
-_MAX_CHUNK = 1024
 
 
 class ScoredCandidates(NamedTuple):
@@ -58,7 +57,7 @@ class Context:
             "entity": len(dataset.vocabulary.entities),
             "relation": len(dataset.vocabulary.relations),
         }
-        self.scorer = QueryScorer(model, _MEMORY, _MAX_CHUNK, num_candidates)
+        self.scorer = QueryScorer(model, _MEMORY, num_candidates=num_candidates)
         self._takes_partial = partial or next(model.parameters(), None) is None  # what only counts takes any part
         self.calibration = Calibration(model, num_candidates, held_out)
 

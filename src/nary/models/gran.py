@@ -149,15 +149,17 @@ class Gran(Model):
 
     def _pack(self, batch: Batch) -> tuple[Layout, Tensor]:
         """The layout of the batch and the embeddings of all its vertices [N, d]."""
-        masked, edges, start = [], [], 0
+        masked, edges, masked_edges, start = [], [], [], 0
+        heads = self.settings.num_heads
         for group in batch.groups:
             size, width = group.ids.shape
             masked.append(start + width * torch.arange(size, device=group.ids.device) + group.columns)
-            edges.append(torch.from_numpy(edge_types(group.qualifiers, self.settings)).to(group.ids.device))
+            types = torch.from_numpy(edge_types(group.qualifiers, self.settings)).to(group.ids.device)
+            edges.append(types.expand(size * heads, -1, -1))
+            masked_edges.append(types[group.columns].repeat_interleave(heads, 0)[:, None])
             start += size * width
         sizes = [(group.ids.shape[0], group.ids.shape[1]) for group in batch.groups]
-        masked_edges = [types[group.columns][:, None, None] for types, group in zip(edges, batch.groups, strict=True)]
-        layout = Layout(sizes, [types[None, None] for types in edges], torch.cat(masked), masked_edges)
+        layout = Layout(sizes, edges, torch.cat(masked), masked_edges)
         return layout, torch.cat([vertices.flatten(0, 1) for vertices in self._embed(batch)])
 
     def _embed(self, batch: Batch) -> Iterator[Tensor]:

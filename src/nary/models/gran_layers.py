@@ -1,6 +1,6 @@
 """The graph-attention layer of GRAN, and the initialization of its weights."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,11 +21,11 @@ class Layout:
     sizes: Sequence[tuple[int, int]]
     """For each group the number of facts ``n`` and of vertices of a fact ``T``."""
     edges: Sequence[Tensor]
-    """For each group the edge types [1, 1, T, T]."""
+    """For each group the edge types [n * H, T, T]."""
     masked: Tensor
     """The places of the masked vertices [B]."""
     masked_edges: Sequence[Tensor]
-    """For each group the types of the edges of the masked vertices [n, 1, 1, T]."""
+    """For each group the types of the edges of the masked vertices [n * H, 1, T]."""
     weights: list[Tensor] | None = None
     """If given, collects the attention weights [n, Q, T] of each layer and group."""
 
@@ -53,62 +53,76 @@ class GraphAttentionLayer(nn.Module):
     def forward(self, x: Tensor, layout: Layout, edge_key: Tensor | None, edge_value: Tensor | None) -> Tensor:
         """[N, d] -> [N, d], or [B, d] for the last layer."""
         source = self.attention_norm(x) if self.pre_norm else x
-        attended = self.dropout(self._attention(source, layout, edge_key, edge_value))
-        x = (x[layout.masked] if self.last else x) + attended
+        mixed = self._attention(source, layout, edge_key, edge_value)
+        x = self._add(x[layout.masked] if self.last else x, self.output, mixed)
         if self.pre_norm:
-            return x + self.dropout(self._feed_forward(self.outer_norm(x)))
+            return self._add(x, self.outer, self.inner(self.outer_norm(x), gelu=True))
         x = self.attention_norm(x)
-        return self.outer_norm(x + self.dropout(self._feed_forward(x)))
+        return self.outer_norm(self._add(x, self.outer, self.inner(x, gelu=True)))
 
-    def _feed_forward(self, x: Tensor) -> Tensor:
-        return self.outer(nn.functional.gelu(self.inner(x)))
+    def _add(self, x: Tensor, linear: Linear, branch: Tensor) -> Tensor:
+        """``x`` plus a residual branch, the last step of which is ``linear``."""
+        return x + self.dropout(linear(branch)) if self.training else linear(branch, residual=x)
 
     def _attention(self, x: Tensor, layout: Layout, edge_key: Tensor | None, edge_value: Tensor | None) -> Tensor:
-        queries, keys, values = self._project(x, layout)
+        """The weighted sums of the values: [N, d] -> [N, d], or [B, d] for the last layer."""
         edges = layout.masked_edges if self.last else layout.edges
-        asked = [size if self.last else size * vertices for size, vertices in layout.sizes]
-        whole = [size * vertices for size, vertices in layout.sizes]
-        divided = (queries.split_with_sizes(asked), keys.split_with_sizes(whole), values.split_with_sizes(whole))
         mixed = []
-        for query, key, value, (size, _), types in zip(*divided, layout.sizes, edges, strict=True):
-            by_head = [part.view(size, -1, self.heads, part.shape[1] // self.heads) for part in (query, key, value)]
-            query, key, value = (part.transpose(1, 2) for part in by_head)  # each [n, H, Q or T, z]
-            weights = self._weights(query, key, types, edge_key)  # [n, H, Q, T]
+        for (query, key, value), (size, _), types in zip(self._project(x, layout), layout.sizes, edges, strict=True):
+            weights = self._weights(query, key, types, edge_key)  # [n * H, Q, T]
             if layout.weights is not None:
-                layout.weights.append(weights.mean(1))
-            mixed.append(self._mix(self.dropout(weights), value, types, edge_value))
-        return self.output(torch.cat(mixed))
+                layout.weights.append(weights.view(size, self.heads, *weights.shape[1:]).mean(1))
+            mixed.append(self._mix(self.dropout(weights) if self.training else weights, value, types, edge_value))
+        return mixed[0] if len(mixed) == 1 else torch.cat(mixed)
 
-    def _project(self, x: Tensor, layout: Layout) -> tuple[Tensor, Tensor, Tensor]:
-        """The scaled queries [N or B, d], the keys and the values [N, d]."""
-        width = x.shape[1]
-        scale = (width // self.heads) ** -0.5
+    def _project(self, x: Tensor, layout: Layout) -> Iterator[Sequence[Tensor]]:
+        """For each group the queries [n * H, Q, z], the keys and the values [n * H, T, z]."""
+        whole = [size * vertices for size, vertices in layout.sizes]
         if not self.last:
-            query, key, value = self.projection(x).chunk(3, dim=1)
-            return query * scale, key, value
+            for part, (size, _) in zip(self.projection(x).split_with_sizes(whole), layout.sizes, strict=True):
+                yield self._by_head(part, size, 3)
+            return
+        width = x.shape[1]
         weight, bias = self.projection.weight, self.projection.bias
-        query = linear(x[layout.masked], weight[:width], bias[:width])
-        key, value = linear(x, weight[width:], bias[width:]).chunk(2, dim=1)
-        return query * scale, key, value
+        queries = linear(x[layout.masked], weight[:width], bias[:width]).split_with_sizes(
+            [size for size, _ in layout.sizes]
+        )
+        others = linear(x, weight[width:], bias[width:]).split_with_sizes(whole)
+        for query, other, (size, _) in zip(queries, others, layout.sizes, strict=True):
+            yield *self._by_head(query, size, 1), *self._by_head(other, size, 2)
+
+    def _by_head(self, projected: Tensor, size: int, count: int) -> Sequence[Tensor]:
+        """[n * T, count * d] -> ``count`` times [n * H, T, z]; a single fact is not copied."""
+        vertices = projected.view(size, -1, count, self.heads, projected.shape[1] // (count * self.heads))
+        return vertices.permute(2, 0, 3, 1, 4).flatten(1, 2).unbind()
 
     # There are few edge types: a product with the bias of each type serves all edges of that type, so that no tensor of
     # biases for pairs of vertices is needed.
 
     def _weights(self, query: Tensor, key: Tensor, types: Tensor, edge_key: Tensor | None) -> Tensor:
-        """Attention weights: [n, H, Q, z], [n, H, T, z] -> [n, H, Q, T]."""
-        scores = query @ key.transpose(-1, -2)  # [n, H, Q, T]
-        if edge_key is not None:
-            scores = scores + (query @ edge_key.transpose(-1, -2)).gather(-1, types.expand_as(scores))
-        return scores.softmax(-1)
+        """Attention weights: [n * H, Q, z], [n * H, T, z] -> [n * H, Q, T]."""
+        scale = query.shape[-1] ** -0.5
+        if edge_key is None:
+            return (query @ key.transpose(1, 2) * scale).softmax(-1)
+        by_type = self._times(query, edge_key.transpose(-1, -2))  # [n * H, Q, types]
+        biases = by_type.gather(-1, types)
+        return torch.baddbmm(biases, query, key.transpose(1, 2), beta=scale, alpha=scale).softmax(-1)
 
     def _mix(self, weights: Tensor, value: Tensor, types: Tensor, edge_value: Tensor | None) -> Tensor:
-        """Weighted sums of the values: [n, H, Q, T], [n, H, T, z] -> [n * Q, d]."""
-        mixed = weights @ value
-        if edge_value is not None:
-            by_type = weights.new_zeros(*weights.shape[:-1], edge_value.shape[-2])
-            by_type = by_type.scatter_add(-1, types.expand_as(weights), weights)
-            mixed = mixed + by_type @ edge_value
-        return mixed.transpose(1, 2).flatten(2).flatten(0, 1)
+        """Weighted sums of the values: [n * H, Q, T], [n * H, T, z] -> [n * Q, d]."""
+        if edge_value is None:
+            mixed = weights @ value
+        else:
+            by_type = weights.new_zeros(*weights.shape[:-1], edge_value.shape[-2]).scatter_add_(-1, types, weights)
+            mixed = torch.baddbmm(self._times(by_type, edge_value), weights, value)
+        by_fact = mixed.view(-1, self.heads, *mixed.shape[1:])  # [n, H, Q, z]
+        return by_fact.transpose(1, 2).reshape(-1, self.heads * mixed.shape[2])
+
+    def _times(self, x: Tensor, table: Tensor) -> Tensor:
+        """X [n * H, Q, a] times a table [a, b] that the heads share, or [H, a, b] with one for each."""
+        if table.dim() == 2:
+            return x @ table
+        return (x.view(-1, self.heads, *x.shape[1:]) @ table).flatten(0, 1)
 
 
 def init_weights(model: nn.Module) -> None:
