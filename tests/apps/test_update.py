@@ -51,3 +51,23 @@ def test_mistakes(nary: Nary, run_folder: Path, tmp_path: Path) -> None:
         assert (failed.code, failed.out) == (2, "")
         assert said in failed.err
     assert not (tmp_path / "model").exists()
+
+
+def test_unseen_names(nary: Nary, run_folder: Path, model: TrainedModel, tmp_path: Path) -> None:
+    stored = next(model.dataset.train.facts(model.vocabulary))
+    relation, entity = stored.relation, stored.object
+    query = f"Ada | {relation} | ?"
+    assert "unknown entity 'Ada'" in nary("predict", run_folder, query).err
+    shown = nary("predict", run_folder, query, "--unseen", "--json").json
+    assert shown["notes"][0] == f"'Ada' is taken for the average subject of {relation}"
+    assert shown["answers"]
+    facts = [Fact("Ada", relation, entity), Fact(entity, relation, entity)]
+    write(Dataset.from_facts("new", {"train": facts}), tmp_path / "new.jsonl")
+    left_out = nary("score", run_folder, tmp_path / "new.jsonl", "--json")
+    assert left_out.out.count("\n") == 1
+    assert "1 facts are left out" in left_out.err
+    scored = nary("score", run_folder, tmp_path / "new.jsonl", "--unseen", "--json")
+    assert scored.out.count("'Ada' is taken for") == 1
+    assert scored.out.count("\n") == 2
+    assert nary("score", run_folder, f"Ada | {relation} | {entity}", "--unseen").code == 0
+    assert "one QUERY" in nary("predict", run_folder, "--facts", "x", "--out", tmp_path / "y", "--unseen").err

@@ -7,8 +7,9 @@ import pytest
 import torch
 from runs.small import dataset_of, small_data, small_recipe, small_run, start, stop, train_in, wait_until
 
-from nary.errors import SettingError
+from nary.errors import DataError, SettingError
 from nary.facts import Fact
+from nary.facts.layout import SUBJECT
 from nary.inference.slots import Slots
 from nary.models.growth import grow
 from nary.runs import TrainedModel, load_model
@@ -149,3 +150,23 @@ def test_killed_it_leaves_no_trace(tmp_path: Path) -> None:
     assert {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()} == files
     if (tmp_path / "model").exists():
         assert load_model(tmp_path / "model").vocabulary.relations[-1] == "y"
+
+
+def test_unseen_names_are_averages_and_said_to_be(people: TrainedModel) -> None:
+    grown = people.with_unseen_names(
+        ["Eve | lives in | ? | until: 2020", "Eve | knows | red 1", "EVE | plays in | Red"]
+    )
+    assert grown.vocabulary.entities[-3:] == ("2020", "EVE", "Eve")
+    assert grown.vocabulary.relations[-2:] == ("knows", "until")
+    assert grown.dataset.train == people.dataset.train
+    subjects = people.dataset.train.take([i for i, fact in enumerate(_KNOWN) if fact.relation == "lives in"])
+    rows = people.module.entity_embedding[subjects.blocks[0].ids[:, SUBJECT].astype("int64")]
+    torch.testing.assert_close(grown.module.entity_embedding[-1], rows.mean(0))
+    prediction = grown.predict("Eve | lives in | ?", k=2)
+    assert prediction.notes[0] == "'Eve' is taken for the average subject of lives in"
+    assert {answer.name for answer in prediction.answers} == set(_TEAMS.values())
+    (scored,) = grown.score(["red 1 | lives in | 2020"])
+    assert "'2020' is taken for the average entity" in scored.notes
+    assert "'knows' is taken for the average relation" in grown.predict("Eve | knows | ?").notes
+    with pytest.raises(DataError, match="unknown entity 'Eva'"):
+        grown.predict("Eva | lives in | ?")

@@ -48,7 +48,7 @@ class TrainedModel:
     """A trained ``module`` with the dataset and the recipe it was trained by.
 
     ``reports`` are the evaluations stored with the model, ``weights_digest`` the checksum of its weights in a folder,
-    ``updates`` what was added after training.
+    ``updates`` what was added after training, ``unseen`` what names without facts are taken for.
     """
 
     module: Model
@@ -57,6 +57,7 @@ class TrainedModel:
     reports: list[Report] = field(default_factory=list)
     weights_digest: str | None = field(default=None, compare=False)
     updates: list[Update] = field(default_factory=list)
+    unseen: dict[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"TrainedModel({self.name} on {self.dataset.name}, {self.num_parameters:,} parameters, {self.device})"
@@ -190,7 +191,7 @@ class TrainedModel:
         held_out = None if "valid" in self.recipe.data.train_on else self.dataset.splits.get("valid")
         recipes = self.recipe.parts or [self.recipe]
         partial = any(recipe.training.qualifier_dropout > 0 for recipe in recipes)
-        return Predictor(self.module, self.dataset, held_out, partial)
+        return Predictor(self.module, self.dataset, held_out, partial, self.unseen)
 
     def with_facts(self, facts: "Dataset | Sequence[str | Fact]") -> "TrainedModel":
         """A model that also knows ``facts``, with the names in them that are new; this one stays as it is.
@@ -201,6 +202,16 @@ class TrainedModel:
         from nary.runs.updating import update  # which makes trained models
 
         return update(self, facts).model
+
+    def with_unseen_names(self, statements: "Sequence[str | Fact | Query]") -> "TrainedModel":
+        """A model that can be asked about facts and queries with names that this one does not know.
+
+        Such an entity is taken for the average of what stands in its place, which the notes of results say.
+        """
+        from nary.runs.unseen import with_unseen_names  # which makes trained models
+
+        parsed = [parse(statement) if isinstance(statement, str) else statement for statement in statements]
+        return with_unseen_names(self, parsed)
 
     def save(self, folder: str | Path) -> None:
         """Write a model folder, which :func:`nary.load_model` reads again."""

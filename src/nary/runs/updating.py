@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nary.data.dataset import Dataset
-from nary.data.transforms.growth import GrownDataset, add_facts
+from nary.data.transforms.growth import add_facts
 from nary.data.transforms.reindex import drop_unused_names
 from nary.data.transforms.simplify import drop_qualifiers
 from nary.facts import Fact, FactTable, parse_fact
@@ -17,7 +17,7 @@ from nary.models.base import Model
 from nary.models.blend.model import Blend
 from nary.models.growth import NewRows, grow
 from nary.recipe import Recipe
-from nary.runs.start_rows import new_entities_standing, start_in_slots
+from nary.runs.start_rows import Standing, new_entities_standing, start_in_slots
 from nary.runs.trained_model import TrainedModel
 from nary.training.losses import CrossEntropySettings, SmoothedSettings, make_loss
 from nary.training.new_rows import learn_new_rows
@@ -53,8 +53,9 @@ def update(model: TrainedModel, facts: Dataset | Sequence[str | Fact]) -> Update
     start = time.perf_counter()
     old, given = model.dataset, facts if isinstance(facts, Dataset) else _dataset_of(facts, model)
     grown = add_facts(old, _triples(given) if model.triples_only else given)
-    grower = _Grower(old, grown, model.recipe)
-    module = grower.grow(model.module, model.recipe)
+    grower = Grower(model, grown.dataset, grown.added)
+    standing = new_entities_standing(grown.added, grower.slots, len(old.vocabulary.entities))
+    module = grower.grow(model.module, model.recipe, standing)
     before, after = old.vocabulary, grown.dataset.vocabulary
     entities, relations = len(after.entities) - len(before.entities), len(after.relations) - len(before.relations)
     done = Update(fingerprint=old.fingerprint, facts=len(grown.added), entities=entities, relations=relations)
@@ -63,24 +64,27 @@ def update(model: TrainedModel, facts: Dataset | Sequence[str | Fact]) -> Update
     return UpdateResult(updated, done, grown.stored, grower.steps, time.perf_counter() - start, grower.notes)
 
 
-class _Grower:
-    """Grows models to the vocabulary and the facts of a grown dataset."""
+class Grower:
+    """Grows the modules of a model to the vocabulary and the facts of a grown dataset; ``added`` are its new facts."""
 
-    def __init__(self, old: Dataset, grown: GrownDataset, recipe: Recipe) -> None:
-        self.old_info, self.info = recipe.dataset_info(old), recipe.dataset_info(grown.dataset)
-        self.added = grown.added
-        self.slots = Slots(old.train, self.info.num_entities, self.info.num_relations)
+    def __init__(self, model: TrainedModel, grown: Dataset, added: FactTable) -> None:
+        self.old_info, self.info = model.recipe.dataset_info(model.dataset), model.recipe.dataset_info(grown)
+        self.added = added
+        self.slots = Slots(model.dataset.train, self.info.num_entities, self.info.num_relations)
         self.steps = 0
         self.notes: list[str] = []
 
-    def grow(self, module: Model, recipe: Recipe) -> Model:
-        """The module for the grown dataset; that of a blend with all its parts grown."""
+    def grow(self, module: Model, recipe: Recipe, standing: Standing) -> Model:
+        """The module for the grown dataset; that of a blend with all its parts grown.
+
+        New entities start as the mean of the slots in which they are ``standing``, and learn from new facts.
+        """
         if isinstance(module, Blend):
-            parts = [self.grow(*part) for part in zip(module.models, recipe.parts, strict=True)]
+            parts = [self.grow(*part, standing) for part in zip(module.models, recipe.parts, strict=True)]
             return Blend(module.settings, self.info, parts).take_weights(module).to(module.weight.device).eval()
         larger, new_rows = grow(module, recipe.model, self.info)
-        start_in_slots(larger, new_entities_standing(self.added, self.slots, self.old_info.num_entities), self.slots)
-        if new_rows:
+        start_in_slots(larger, standing, self.slots)
+        if new_rows and len(self.added):
             self._learn(larger, new_rows, recipe)
         return larger.eval()
 

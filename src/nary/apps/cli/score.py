@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.options import Device, RunPath, Threads
+from nary.apps.cli.options import Device, RunPath, Threads, Unseen
 from nary.apps.cli.output import known_by, notice, open_data, print_json, print_table, progress_bar
 from nary.errors import SettingError
 
 if TYPE_CHECKING:
-    from nary.facts import FactTable
+    from nary.facts import Fact, FactTable
     from nary.inference.predictor import Predictor
     from nary.inference.results import Plausibility
     from nary.runs import TrainedModel
@@ -40,6 +40,7 @@ def score(
             "--out", metavar="FILE", help="Write the scores as a table, .csv or .parquet, to join with FACTS."
         ),
     ] = None,
+    unseen: Unseen = False,
     device: Device = "auto",
     threads: Threads = None,
     json: Annotated[bool, typer.Option("--json", help="Print a JSON object a fact, in the order of FACTS.")] = False,
@@ -53,6 +54,8 @@ def score(
     if worst is not None and worst < 1:
         raise SettingError(f"--worst {worst}", "Ask for one or more.")
     loaded = load_model(run, device)
+    if unseen:
+        loaded = loaded.with_unseen_names(_facts(facts, split))
     table = _table(loaded, facts, split)
     with progress_bar("Scoring", show=not json) as progress:
         scores = loaded.predictor.score_table(table, progress)
@@ -67,13 +70,28 @@ def score(
         _print(loaded.predictor, scores, len(table))
 
 
+def _is_fact(text: str) -> bool:
+    """Whether it is one fact, not data."""
+    return "|" in text and not os.path.exists(text)  # noqa: PTH110 (Path.exists raises for a long fact)
+
+
+def _facts(facts: str, split: str | None) -> "list[Fact]":
+    """The facts as they are given."""
+    from nary.facts import parse_fact
+
+    if _is_fact(facts):
+        return [parse_fact(facts)]
+    dataset = open_data(facts, quiet=True)
+    return list((dataset[split] if split else dataset.facts).facts(dataset.vocabulary))
+
+
 def _table(loaded: "TrainedModel", facts: str, split: str | None) -> "FactTable":
-    """The facts under the ids of the run; those with names it never saw are left out, with a note."""
+    """The facts under the ids of the run; those with names it does not know are left out, with a note."""
     from nary.data.transforms.reindex import reindex
     from nary.facts import FactTable, parse_fact
 
     names = loaded.dataset.vocabulary
-    if "|" in facts and not os.path.exists(facts):  # noqa: PTH110 (Path.exists raises for a long fact)
+    if _is_fact(facts):
         return FactTable.from_facts([loaded.predictor.names.resolve(parse_fact(facts))], names)
     dataset = open_data(facts, quiet=True)
     table, notes = reindex(dataset[split] if split else dataset.facts, dataset.vocabulary, names)
