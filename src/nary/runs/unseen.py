@@ -7,6 +7,7 @@ import numpy as np
 
 from nary.facts import Fact, FactTable, Position, Query, Role, Vocabulary
 from nary.facts.layout import OBJECT, SUBJECT
+from nary.inference.names import Names
 from nary.inference.slots import Slots
 from nary.runs.trained_model import TrainedModel
 from nary.runs.updating import Grower
@@ -17,8 +18,8 @@ def with_unseen_names(model: TrainedModel, statements: Sequence[Fact | Query]) -
 
     An entity is the average of what stands in the same slots, such as the subjects of a relation.
     """
-    known = model.vocabulary
-    places = [place for statement in statements for place in _unseen_places(model, statement)]
+    known, names = model.vocabulary, Names(model.vocabulary)
+    places = [place for statement in statements for place in _unseen_places(names, known, statement)]
     entities = [name for _, position, name in places if position.role.is_entity]
     relations = [name for _, position, name in places if not position.role.is_entity]
     dataset = replace(model.dataset, vocabulary=known.with_names(Vocabulary.of(entities, relations)))
@@ -39,16 +40,16 @@ def with_unseen_names(model: TrainedModel, statements: Sequence[Fact | Query]) -
     return replace(model, module=module, dataset=dataset, weights_digest=None, unseen=unseen)
 
 
-def _unseen_places(model: TrainedModel, statement: Fact | Query) -> list[tuple[Fact | Query, Position, str]]:
-    """Where names stand that the model does not know."""
-    names = model.predictor.names
+def _unseen_places(
+    names: Names, known: Vocabulary, statement: Fact | Query
+) -> list[tuple[Fact | Query, Position, str]]:
+    """Where names stand that are not known."""
     resolve = names.resolve
     resolved = resolve(statement, True) if isinstance(statement, Fact) else resolve(statement, True)  # noqa: RUF034 (one type each)
-    ids = {True: model.vocabulary.entity_ids, False: model.vocabulary.relation_ids}
-    elements = resolved.elements().items()
+    ids = {True: known.entity_ids, False: known.relation_ids}
     return [
         (resolved, position, element)
-        for position, element in elements
+        for position, element in resolved.elements().items()
         if isinstance(element, str) and element not in ids[position.role.is_entity]
     ]
 

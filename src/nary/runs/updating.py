@@ -11,6 +11,7 @@ from nary.data.transforms.growth import add_facts
 from nary.data.transforms.reindex import drop_unused_names
 from nary.data.transforms.simplify import drop_qualifiers
 from nary.facts import Fact, FactTable, parse_fact
+from nary.inference.names import Names
 from nary.inference.provenance import Update
 from nary.inference.slots import Slots
 from nary.models.base import Model
@@ -109,7 +110,7 @@ class Grower:
 
 
 def _dataset_of(facts: Sequence[str | Fact], model: TrainedModel) -> Dataset:
-    names = model.predictor.names
+    names = Names(model.vocabulary)
     parsed = [parse_fact(fact) if isinstance(fact, str) else fact for fact in facts]
     return Dataset.from_facts("new", {"train": [names.resolve(fact, unseen=True) for fact in parsed]})
 
