@@ -65,10 +65,10 @@ def learn_new_rows(
 
 
 def _deviation(table: Tensor, new_rows: Tensor) -> float:
-    """The standard deviation of the old rows of a table; of all if there are no old ones."""
+    """The standard deviation of the old rows of a table, never 0; of all if there are no old ones."""
     is_old = torch.ones(len(table), dtype=torch.bool, device=table.device)
     is_old[new_rows] = False
-    return float((table.detach()[is_old] if is_old.any() else table.detach()).std(correction=0))
+    return max(1e-8, float((table.detach()[is_old] if is_old.any() else table.detach()).std(correction=0)))
 
 
 def _batches(table: FactTable, roles: Collection[Role], loss: Loss, size: int) -> TrainingBatches:

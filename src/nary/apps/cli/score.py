@@ -11,7 +11,7 @@ from nary.apps.cli.output import known_by, notice, open_data, print_json, print_
 from nary.errors import SettingError
 
 if TYPE_CHECKING:
-    from nary.facts import Fact, FactTable
+    from nary.facts import Fact, FactTable, Vocabulary
     from nary.inference.predictor import Predictor
     from nary.inference.results import Plausibility
     from nary.runs import TrainedModel
@@ -54,9 +54,10 @@ def score(
     if worst is not None and worst < 1:
         raise SettingError(f"--worst {worst}", "Ask for one or more.")
     loaded = load_model(run, device)
+    given = _read(facts, split)
     if unseen:
-        loaded = loaded.with_unseen_names(_facts(facts, split))
-    table = _table(loaded, facts, split)
+        loaded = loaded.with_unseen_names([*given[0].facts(given[1])] if isinstance(given, tuple) else [given])
+    table = _table(loaded, given)
     with progress_bar("Scoring", show=not json) as progress:
         scores = loaded.predictor.score_table(table, progress)
     if out is not None:
@@ -70,31 +71,24 @@ def score(
         _print(loaded.predictor, scores, len(table))
 
 
-def _is_fact(text: str) -> bool:
-    """Whether it is one fact, not data."""
-    return "|" in text and not os.path.exists(text)  # noqa: PTH110 (Path.exists raises for a long fact)
-
-
-def _facts(facts: str, split: str | None) -> "list[Fact]":
-    """The facts as they are given."""
+def _read(facts: str, split: str | None) -> "tuple[FactTable, Vocabulary] | Fact":
+    """One fact, or a table of facts with their names."""
     from nary.facts import parse_fact
 
-    if _is_fact(facts):
-        return [parse_fact(facts)]
+    if "|" in facts and not os.path.exists(facts):  # noqa: PTH110 (Path.exists raises for a long fact)
+        return parse_fact(facts)
     dataset = open_data(facts, quiet=True)
-    return list((dataset[split] if split else dataset.facts).facts(dataset.vocabulary))
+    return dataset[split] if split else dataset.facts, dataset.vocabulary
 
 
-def _table(loaded: "TrainedModel", facts: str, split: str | None) -> "FactTable":
+def _table(loaded: "TrainedModel", given: "tuple[FactTable, Vocabulary] | Fact") -> "FactTable":
     """The facts under the ids of the run; those with names it does not know are left out, with a note."""
     from nary.data.transforms.reindex import reindex
-    from nary.facts import FactTable, parse_fact
+    from nary.facts import Fact, FactTable
 
-    names = loaded.dataset.vocabulary
-    if _is_fact(facts):
-        return FactTable.from_facts([loaded.predictor.names.resolve(parse_fact(facts))], names)
-    dataset = open_data(facts, quiet=True)
-    table, notes = reindex(dataset[split] if split else dataset.facts, dataset.vocabulary, names)
+    if isinstance(given, Fact):
+        return FactTable.from_facts([loaded.predictor.names.resolve(given)], loaded.vocabulary)
+    table, notes = reindex(*given, loaded.vocabulary)
     for note in notes:
         notice(note)
     return table
