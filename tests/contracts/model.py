@@ -17,14 +17,15 @@ from training.small import OnStep
 
 from nary.data.dataset import Dataset
 from nary.errors import SettingError
-from nary.facts import FactTable
+from nary.facts import Fact, FactTable, Position
 from nary.facts.layout import FIRST_ATTRIBUTE
 from nary.inference.folder import save_weights
 from nary.models.base import DatasetInfo, Kind, Model
 from nary.models.batch import Batch, Group
 from nary.models.registry import MODELS
 from nary.recipe import Recipe
-from nary.runs import InterruptedRun, fit_epochs, resume
+from nary.runs import InterruptedRun, TrainedModel, fit_epochs, load_model, resume
+from nary.runs.updating import update
 from nary.training.batches import TrainingBatch
 from nary.training.rows import EntityTables, entities_used, renumber
 from nary.training.sampled_softmax import SampledSoftmaxSettings
@@ -54,6 +55,9 @@ class ModelContract:
     """What it can be trained with."""
     marks_partial: ClassVar[bool] = False
     """Whether it tells facts that may have further qualifiers from whole ones."""
+
+    depends_on_facts: ClassVar[bool] = False
+    """Whether scores depend on which facts the model was built from, and not on its weights alone."""
 
     @pytest.fixture
     def data(self) -> Dataset:
@@ -194,6 +198,28 @@ class ModelContract:
         for kind in kinds_of(model):
             batch = asking(data.train, kind)
             assert torch.equal(again.eval().score(batch, kind), model.score(batch, kind))
+
+    def test_new_names_leave_the_scores_of_old_ones_as_they_are(
+        self, model: Model, data: Dataset, tmp_path: Path
+    ) -> None:
+        settings = {f"model__{key}": value for key, value in self.settings.items()}
+        trained = TrainedModel(model, data, small_recipe(data, self.name, loss__name=self.loss, **settings))
+        old = next(fact for fact in data.train.facts(data.vocabulary) if fact.arity == max(data.train.arities))
+        elements = [old.elements() for _ in range(3)]
+        for changed, (role, name) in zip(elements, [("subject", "a"), ("object", "b"), ("relation", "c")], strict=True):
+            changed[Position.parse(role)] = name
+        result = update(trained, [Fact.from_elements(changed) for changed in elements])
+        assert (result.update.facts, result.update.entities, result.update.relations) == (3, 2, 1)
+        grown = result.model.module
+        result.model.save(tmp_path / "model")
+        loaded = load_model(tmp_path / "model").module
+        for kind in kinds_of(model):
+            batch, size = asking(data.test, kind), candidates_of(data, kind)
+            scores = grown.score(batch, kind)
+            assert scores.shape[1] == size + {"entity": 2, "relation": 1}[kind]
+            assert torch.equal(loaded.score(batch, kind), scores)
+            if not self.depends_on_facts:
+                torch.testing.assert_close(scores[:, :size], model.score(batch, kind), rtol=1e-4, atol=1e-5)
 
     def test_twenty_facts_are_learned_by_heart(self, tmp_path: Path) -> None:
         if self.learns is None:

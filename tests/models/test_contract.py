@@ -52,10 +52,12 @@ class TestGranWithEverything(ModelContract):
 
 class TestFrequency(ModelContract):
     name = "frequency"
+    depends_on_facts = True
 
 
 class TestRules(ModelContract):
     name = "rules"
+    depends_on_facts = True
 
 
 _PARTS = [
@@ -89,6 +91,7 @@ class BlendContract(ModelContract):
 class TestBlend(BlendContract):
     """Of a model without weights, one for all roles and one for entities."""
 
+    depends_on_facts = True
     settings: ClassVar[dict[str, Any]] = {"parts": _PARTS}
 
     def test_gradients_reach_every_parameter(self, model: Model, data: Dataset) -> None:

@@ -100,13 +100,7 @@ class FactTable:
         for m in np.unique(counts):
             rows = np.flatnonzero(counts == m)
             qualifiers = pairs[starts[rows][:, None] + np.arange(m)]  # [n, m, 2]
-            keys = (qualifiers[..., 0].astype(np.int64) << 32) | qualifiers[..., 1]  # sort like attribute, then value
-            keys.sort(axis=1)
-            ids = np.empty((rows.size, layout.num_columns(m)), np.int32)
-            ids[:, :FIRST_ATTRIBUTE] = heads[rows]
-            ids[:, FIRST_ATTRIBUTE : layout.first_value(m)] = keys >> 32
-            ids[:, layout.first_value(m) :] = keys & 0xFFFFFFFF
-            blocks.append(Block(ids, rows))
+            blocks.append(Block(_with_qualifiers(heads[rows], qualifiers[..., 0], qualifiers[..., 1]), rows))
         if order is not None and (order[1:] < order[:-1]).any():
             blocks = _reorder(blocks, order)
         return cls(blocks)
@@ -173,15 +167,13 @@ class FactTable:
         )
 
     def renumbered(self, entity_ids: npt.NDArray[np.integer], relation_ids: npt.NDArray[np.integer]) -> "FactTable":
-        """The same facts under other ids: ``entity_ids`` and ``relation_ids`` give the new id of each old one.
-
-        Both must keep the order of the ids in use, so that qualifiers stay sorted.
-        """
+        """The same facts under other ids: ``entity_ids`` and ``relation_ids`` give the new id of each old one."""
         blocks = []
         for block in self.blocks:
-            ids = np.empty_like(block.ids)
-            ids[:, block.entity_columns] = entity_ids[block.entities]
-            ids[:, block.relation_columns] = relation_ids[block.relations]
+            heads = np.empty((len(block), FIRST_ATTRIBUTE), np.int32)
+            heads[:, RELATION] = relation_ids[block.ids[:, RELATION]]
+            heads[:, SUBJECT : OBJECT + 1] = entity_ids[block.ids[:, SUBJECT : OBJECT + 1]]
+            ids = _with_qualifiers(heads, relation_ids[block.attributes], entity_ids[block.values])
             blocks.append(Block(ids, block.rows))
         return FactTable(blocks)
 
@@ -226,6 +218,18 @@ def _decode_row(ids: Sequence[int], entities: Sequence[str], relations: Sequence
     attributes = [relations[i] for i in ids[FIRST_ATTRIBUTE:first_value]]
     pairs = list(zip(attributes, [entities[i] for i in ids[first_value:]], strict=True))
     return entities[ids[SUBJECT]], relations[ids[RELATION]], entities[ids[OBJECT]], pairs
+
+
+def _with_qualifiers(heads: Ids, attributes: npt.NDArray[np.integer], values: npt.NDArray[np.integer]) -> Ids:
+    """Id rows [n, 2m+3] of ``heads`` [n, 3] and qualifiers [n, m], which are sorted."""
+    m = attributes.shape[1]
+    keys = (attributes.astype(np.int64) << 32) | values  # sort like attribute, then value
+    keys.sort(axis=1)
+    ids = np.empty((len(heads), layout.num_columns(m)), np.int32)
+    ids[:, :FIRST_ATTRIBUTE] = heads
+    ids[:, FIRST_ATTRIBUTE : layout.first_value(m)] = keys >> 32
+    ids[:, layout.first_value(m) :] = keys & 0xFFFFFFFF
+    return ids
 
 
 def _reorder(blocks: list[Block], order: Rows) -> list[Block]:

@@ -1,4 +1,7 @@
-"""The vocabulary: names of entities and relations, each in an id space of its own, sorted by code point."""
+"""The vocabulary: names of entities and relations, each in an id space of its own.
+
+Names are sorted by code point; those that were added later come after all others.
+"""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -28,6 +31,15 @@ class Vocabulary:
     ) -> "Vocabulary":
         """Sort and de-duplicate the names."""
         return cls(tuple(sorted(set(entities))), tuple(sorted(set(relations))), dict(labels or {}))
+
+    def with_names(self, other: "Vocabulary") -> "Vocabulary":
+        """The names of this vocabulary, then those of ``other`` that it lacks, with their labels and types."""
+        return Vocabulary(
+            (*self.entities, *(name for name in other.entities if name not in self.entity_ids)),
+            (*self.relations, *(name for name in other.relations if name not in self.relation_ids)),
+            {**other.labels, **self.labels},
+            {**other.types, **self.types},
+        )
 
     @cached_property
     def entity_ids(self) -> Mapping[str, int]:

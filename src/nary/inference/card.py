@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from nary.data.dataset import Dataset
 from nary.data.statistics import statistics
 from nary.evaluation.report import Report
+from nary.inference.provenance import Update
 from nary.models.base import Model
 from nary.recipe import Recipe
 from nary.tables import Table, escape_markdown, left, right
@@ -34,7 +35,7 @@ model.predict("subject | relation | ? | attribute: value", k=5)
 `?` stands for the missing element, at any position the model predicts. Loading the folder executes no code from it."""
 
 _LIMITS = """\
-- It knows only the entities and relations in `vocabulary.json`; nothing can be asked about others.
+- It knows only the entities and relations in `vocabulary.json`. `nary update` adds others, with their facts.
 - Its answers are guesses from what the facts it learned from have in common, with their gaps, errors and biases. They
   are not looked up, and not checked: do not take one for a fact.
 - The figures above hold for facts like those they were made with, by the protocol named. Figures made under different
@@ -45,7 +46,9 @@ The license of the data is not known to Nary. The folder holds the facts (`facts
 before passing it on, see what the source of the data allows."""
 
 
-def card(dataset: Dataset, model: Model, recipe: Recipe, reports: Sequence[Report]) -> str:
+def card(
+    dataset: Dataset, model: Model, recipe: Recipe, reports: Sequence[Report], updates: Sequence[Update] = ()
+) -> str:
     """The text of the card."""
     parameters = sum(parameter.numel() for parameter in model.parameters())
     roles = ", ".join(sorted(role.value for role in model.roles))
@@ -59,6 +62,7 @@ def card(dataset: Dataset, model: Model, recipe: Recipe, reports: Sequence[Repor
         *_data(dataset),
         "## Training",
         *_training(recipe),
+        *_updates(updates),
         "## Metrics",
         *(part for report in reports for part in _metrics(report)),
         *([] if reports else ["Nothing has been evaluated yet. `nary evaluate MODEL` ranks the test split."]),
@@ -92,6 +96,14 @@ def _training(recipe: Recipe) -> list[str]:
         f"Trained on {' and '.join(recipe.data.train_on)} with this recipe:",
         "\n".join(f"    {line}".rstrip() for line in lines),  # indented: code, in which no mark has a meaning
     ]
+
+
+def _updates(updates: Sequence[Update]) -> list[str]:
+    """What was added after training, a line each."""
+    if not updates:
+        return []
+    added = [f"- {update}, to the dataset with the fingerprint `{update.fingerprint}`" for update in updates]
+    return ["Added after training, with vectors learned for the new names only:", "\n".join(added)]
 
 
 def _metrics(report: Report) -> list[str]:

@@ -1,6 +1,6 @@
 """What every use of a trained model shares: the model and its scorer, names, known facts, calibration."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -41,13 +41,20 @@ class Context:
     """A trained model with the names and facts it knows.
 
     ``held_out`` holds facts the model was not trained on, to calibrate its probabilities. ``partial`` says whether it
-    was trained on facts with qualifiers left out.
+    was trained on facts with qualifiers left out. ``unseen`` tells of names that the model does not know what they are
+    taken for.
     """
 
     def __init__(
-        self, model: Model, dataset: Dataset, held_out: FactTable | None = None, partial: bool = False
+        self,
+        model: Model,
+        dataset: Dataset,
+        held_out: FactTable | None = None,
+        partial: bool = False,
+        unseen: Mapping[str, str] | None = None,
     ) -> None:
         self.model = model.eval()
+        self._unseen = unseen or {}
         self.dataset = dataset
         self.vocabulary = dataset.vocabulary
         self.names = Names(dataset.vocabulary)
@@ -129,7 +136,12 @@ class Context:
         return notes
 
     def arity_notes(self, statement: Fact | Query) -> list[str]:
-        """A caveat if the model was trained on nothing with so few, or so many, qualifiers."""
+        """Caveats if the model has not seen a name, or nothing with so few, or so many, qualifiers."""
+        names = dict.fromkeys(str(element) for element in statement.elements().values() if element is not GAP)
+        unseen = [f"{name!r} is taken for {self._unseen[name]}" for name in names if name in self._unseen]
+        return [*unseen, *self._arity_notes(statement)]
+
+    def _arity_notes(self, statement: Fact | Query) -> list[str]:
         arity, given = statement.arity, len(statement.qualifiers)
         if arity not in self._arities and (not self._takes_partial or arity > max(self._arities)):
             return [f"the model has never seen a fact of arity {arity}"]

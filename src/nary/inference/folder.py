@@ -10,7 +10,7 @@ written, raised before anything large is allocated.
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import orjson
@@ -27,6 +27,7 @@ from nary.facts.parquet import write_parquet
 from nary.facts.storage import load_table_parquet, load_vocabulary, save_table_parquet, save_vocabulary
 from nary.files.manifest import MANIFEST, FolderUpdate, check_manifest, read_manifest
 from nary.files.reading import read_bytes
+from nary.inference.provenance import Update
 from nary.models.base import DatasetInfo, Model
 from nary.models.blend.settings import BlendSettings
 from nary.models.registry import MODELS
@@ -57,6 +58,8 @@ class Description:
     fingerprint: str
     sizes: dict[str, int]
     recipe: Recipe
+    updates: list[Update] = field(default_factory=list)
+    """What was added to the dataset after training."""
 
 
 _AGAIN = "Get the folder again."
@@ -87,16 +90,16 @@ def _sizes(info: DatasetInfo) -> dict[str, int]:
     return {name: getattr(info, name) for name in _SIZES}
 
 
-def save_description(folder: Path, dataset: Dataset, recipe: Recipe) -> None:
+def save_description(folder: Path, dataset: Dataset, recipe: Recipe, updates: Sequence[Update] = ()) -> None:
     """Write all that is known before training into ``folder``, which must not exist."""
     (folder / "facts").mkdir(parents=True)
-    save_config(folder / CONFIG_FILE, dataset, recipe)
+    save_config(folder / CONFIG_FILE, dataset, recipe, updates)
     save_vocabulary(dataset.vocabulary, folder / VOCABULARY_FILE)
     for split, table in dataset.splits.items():
         save_table_parquet(table, folder / "facts" / f"{split}.parquet")
 
 
-def save_config(path: Path, dataset: Dataset, recipe: Recipe) -> None:
+def save_config(path: Path, dataset: Dataset, recipe: Recipe, updates: Sequence[Update] = ()) -> None:
     """Write ``config.json``."""
     config = {
         "format": FORMAT,
@@ -105,6 +108,7 @@ def save_config(path: Path, dataset: Dataset, recipe: Recipe) -> None:
         "fingerprint": dataset.fingerprint,
         "sizes": _sizes(recipe.dataset_info(dataset)),
         "recipe": recipe.as_tables(),
+        **({"updates": [update.model_dump() for update in updates]} if updates else {}),
     }
     path.write_bytes(orjson.dumps(config, option=orjson.OPT_INDENT_2))
 
@@ -164,7 +168,8 @@ def read_description(folder: Path) -> Description:
             if not isinstance(config.get(name), expected):
                 raise ValueError(f"{name} is missing or of the wrong type")
         recipe = Recipe.from_tables(config["recipe"], str(path))
-        return Description(config["dataset"], config["fingerprint"], config["sizes"], recipe)
+        updates = [validate_settings(Update, one, "updates") for one in config.get("updates", [])]
+        return Description(config["dataset"], config["fingerprint"], config["sizes"], recipe, updates)
 
 
 def load_dataset(folder: Path, description: Description | None = None) -> Dataset:

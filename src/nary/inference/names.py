@@ -44,12 +44,15 @@ class Names:
         known = [name for names in self._of.values() for name in names.names_and_labels]
         raise DataError(f"unknown name {text!r}", did_you_mean(text, known))
 
-    def resolve(self, statement: _Statement) -> _Statement:
-        """The same fact or query in the names of the vocabulary."""
+    def resolve(self, statement: _Statement, unseen: bool = False) -> _Statement:
+        """The same fact or query in the names of the vocabulary; an ``unseen`` name is no error and stays as it is."""
         resolved: dict[Position, Element] = {}
         for position, element in statement.elements().items():
             names = self._of["entity" if position.role.is_entity else "relation"]
-            resolved[position] = GAP if element is GAP else names.names[names.id_of(str(element))]
+            if element is GAP or (unseen and not names.matches(str(element))):
+                resolved[position] = element
+            else:
+                resolved[position] = names.names[names.id_of(str(element))]
         return type(statement).from_elements(resolved)
 
     def search(self, text: str, kind: Kind | None = None, limit: int = 20) -> list[Found]:

@@ -1,6 +1,6 @@
 """The predictor: everything a trained model can be asked, in one class."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from nary.data.dataset import Dataset
 from nary.facts import Fact, FactTable, Position, Query
@@ -29,13 +29,18 @@ class Predictor:
 
     Names may be given as in the vocabulary, by label, or ignoring case. ``held_out`` holds facts the model was not
     trained on; probabilities are calibrated on them. ``partial`` says whether it was trained on facts with qualifiers
-    left out.
+    left out. ``unseen`` tells of names that the model does not know what they are taken for; results say it.
     """
 
     def __init__(
-        self, model: Model, dataset: Dataset, held_out: FactTable | None = None, partial: bool = False
+        self,
+        model: Model,
+        dataset: Dataset,
+        held_out: FactTable | None = None,
+        partial: bool = False,
+        unseen: Mapping[str, str] | None = None,
     ) -> None:
-        self.context = Context(model, dataset, held_out, partial)
+        self.context = Context(model, dataset, held_out, partial, unseen)
         self.classifier = FactClassifier(self.context, held_out)
         self.suggester = Suggester(self.context, held_out)
 

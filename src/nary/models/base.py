@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+import torch
 from torch import Tensor, nn
 
 from nary.config import Settings
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["entity", "relation"]
 """The two kinds of candidates: all entities, or all relations."""
+ENTITY_ROWS: tuple[Kind, ...] = ("entity",)
+RELATION_ROWS: tuple[Kind, ...] = ("relation",)
+"""The rows of a table with one for each entity, or for each relation; see :meth:`Model.vocabulary_tables`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +89,9 @@ class Model(nn.Module):
     supports_qualifier_dropout: ClassVar[bool] = True
     """Whether it can learn from facts with some of their qualifiers left out (``training.qualifier_dropout``)."""
 
+    supports_longer_facts: ClassVar[bool] = True
+    """Whether its scores of a fact are the same if it was built for facts with more qualifiers."""
+
     def __init__(self, settings: Settings, info: DatasetInfo) -> None:
         super().__init__()
         self.settings = settings
@@ -107,13 +114,45 @@ class Model(nn.Module):
         """Scores [B, C] of all candidates; every fact of the batch has an element of this ``kind`` masked."""
         return score_candidates(self.encode(batch), *self.candidates(kind))
 
+    def vocabulary_tables(self) -> dict[str, tuple[Kind, ...]]:
+        """The names of the parameters whose rows stand for names, and what the rows are: one for each entity, then ...
+
+        ``("relation", "relation")`` has a row for each relation, then another for each. Rows for nothing come last. By
+        default they are the parameters whose names begin with ``entity``, and those of the model itself, not of its
+        layers, whose names begin with ``relation``.
+        """
+        tables: dict[str, tuple[Kind, ...]] = {}
+        for name, parameter in self.named_parameters():
+            last = name.rpartition(".")[2]
+            if last.startswith("entity"):
+                tables[name] = ENTITY_ROWS
+            elif name.startswith("relation"):
+                tables[name] = RELATION_ROWS * (len(parameter) // self.info.num_relations)
+        return tables
+
     def entity_tables(self) -> dict[str, int]:
         """The names of the parameters with a row for each entity, and the row of the first entity in each.
 
         Empty if :meth:`encode` or :meth:`candidates` mixes the rows of different entities, so that it needs them all.
         """
-        names = (name for name, _ in self.named_parameters() if name.rpartition(".")[2].startswith("entity"))
-        return dict.fromkeys(names, 0)
+        tables = self.vocabulary_tables()
+        return {
+            name: kinds.index("entity") * self.info.num_relations for name, kinds in tables.items() if "entity" in kinds
+        }
+
+    def row_places(self, name: str, smaller: "Model") -> Tensor:
+        """The rows of a parameter for the rows [n] of the same parameter of a model with a smaller vocabulary.
+
+        The names of the smaller vocabulary are the first ones of this vocabulary.
+        """
+        places, start, used = [], 0, 0
+        for kind in self.vocabulary_tables().get(name, ()):
+            size = smaller.info.num_candidates(kind)
+            places.append(torch.arange(start, start + size))
+            start += self.info.num_candidates(kind)
+            used += size
+        others = len(smaller.get_parameter(name)) - used
+        return torch.cat([*places, torch.arange(start, start + others)])
 
     def fact_scores(self, ids: Tensor) -> Tensor:
         """Scores [n] of whole facts of one arity [n, 2m+3], for losses with negative samples."""

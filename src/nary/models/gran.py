@@ -18,7 +18,7 @@ from nary.config import Settings
 from nary.errors import SettingError
 from nary.facts.graph import EdgeType, edge_matrix
 from nary.facts.layout import FIRST_ATTRIBUTE, RELATION
-from nary.models.base import DatasetInfo, Kind, Model
+from nary.models.base import ENTITY_ROWS, RELATION_ROWS, DatasetInfo, Kind, Model
 from nary.models.batch import Batch, Group, entities_of, relations_of
 from nary.models.gran_layers import GraphAttentionLayer, Layout, init_weights
 from nary.models.layers import Dropout, embed_ids
@@ -142,10 +142,11 @@ class Gran(Model):
             return self.output_embedding[rows], self.output_bias[rows]
         return self.entity_embedding if kind == "entity" else self.relation_embedding, self.output_bias[rows]
 
-    def entity_tables(self) -> dict[str, int]:
-        """The embeddings, and the rows of entities in the tables of the prediction layer."""
-        output = {"output_bias": self.num_relations, "output_embedding": self.num_relations}
-        return super().entity_tables() | {name: row for name, row in output.items() if getattr(self, name) is not None}
+    def vocabulary_tables(self) -> dict[str, tuple[Kind, ...]]:
+        """The embeddings, and the tables of the prediction layer."""
+        rows = RELATION_ROWS * (self.num_relations // self.info.num_relations) + ENTITY_ROWS
+        output = {name: rows for name in ("output_bias", "output_embedding") if getattr(self, name) is not None}
+        return super().vocabulary_tables() | output
 
     def _pack(self, batch: Batch) -> tuple[Layout, Tensor]:
         """The layout of the batch and the embeddings of all its vertices [N, d]."""

@@ -197,4 +197,5 @@ def load_model(path: str | Path, device: str = "auto", verify: bool = True) -> T
     dataset = model_folder.load_dataset(folder, description)
     module = model_folder.load_module(folder, description.recipe, dataset).to(target)
     reports = model_folder.load_reports(folder)
-    return TrainedModel(module, dataset, description.recipe, reports, model_folder.weights_digest(folder))
+    digest = model_folder.weights_digest(folder)
+    return TrainedModel(module, dataset, description.recipe, reports, digest, description.updates)

@@ -24,6 +24,7 @@ from nary.inference import folder as model_folder
 from nary.inference.card import card
 from nary.inference.prediction import Known
 from nary.inference.predictor import Predictor
+from nary.inference.provenance import Update
 from nary.inference.results import (
     Completions,
     Explanation,
@@ -46,7 +47,8 @@ _TRIPLES_ONLY = "Qualifiers are left out: the model was trained on primary tripl
 class TrainedModel:
     """A trained ``module`` with the dataset and the recipe it was trained by.
 
-    ``reports`` are the evaluations stored with the model, ``weights_digest`` the checksum of its weights in a folder.
+    ``reports`` are the evaluations stored with the model, ``weights_digest`` the checksum of its weights in a folder,
+    ``updates`` what was added after training, ``unseen`` what names without facts are taken for.
     """
 
     module: Model
@@ -54,6 +56,8 @@ class TrainedModel:
     recipe: Recipe
     reports: list[Report] = field(default_factory=list)
     weights_digest: str | None = field(default=None, compare=False)
+    updates: list[Update] = field(default_factory=list)
+    unseen: dict[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"TrainedModel({self.name} on {self.dataset.name}, {self.num_parameters:,} parameters, {self.device})"
@@ -187,12 +191,32 @@ class TrainedModel:
         held_out = None if "valid" in self.recipe.data.train_on else self.dataset.splits.get("valid")
         recipes = self.recipe.parts or [self.recipe]
         partial = any(recipe.training.qualifier_dropout > 0 for recipe in recipes)
-        return Predictor(self.module, self.dataset, held_out, partial)
+        return Predictor(self.module, self.dataset, held_out, partial, self.unseen)
+
+    def with_facts(self, facts: "Dataset | Sequence[str | Fact]") -> "TrainedModel":
+        """A model that also knows ``facts``, with the names in them that are new; this one stays as it is.
+
+        Stored facts, filters and counted rules have them at once. New names get vectors that are learned from the
+        facts, in seconds; all other weights stay as they are.
+        """
+        from nary.runs.updating import update  # which makes trained models
+
+        return update(self, facts).model
+
+    def with_unseen_names(self, statements: "Sequence[str | Fact | Query]") -> "TrainedModel":
+        """A model that can be asked about facts and queries with names that this one does not know.
+
+        Such an entity is taken for the average of what stands in its place, which the notes of results say.
+        """
+        from nary.runs.unseen import with_unseen_names  # which makes trained models
+
+        parsed = [parse(statement) if isinstance(statement, str) else statement for statement in statements]
+        return with_unseen_names(self, parsed)
 
     def save(self, folder: str | Path) -> None:
         """Write a model folder, which :func:`nary.load_model` reads again."""
         with atomic_path(Path(folder)) as temporary:
-            model_folder.save_description(temporary, self.dataset, self.recipe)
+            model_folder.save_description(temporary, self.dataset, self.recipe, self.updates)
             with updating(temporary) as update:
                 self._write_trained(update, self.reports)
             write_manifest(temporary)
@@ -200,7 +224,7 @@ class TrainedModel:
     def save_trained(self, folder: Path) -> None:
         """Write what training adds to a model folder: weights, metrics and the model card."""
         with folder_lock(folder, _WAIT), updating(folder) as update:
-            model_folder.save_config(update.path(model_folder.CONFIG_FILE), self.dataset, self.recipe)
+            model_folder.save_config(update.path(model_folder.CONFIG_FILE), self.dataset, self.recipe, self.updates)
             self._write_trained(update, self.reports)
         self.weights_digest = model_folder.weights_digest(folder)
 
@@ -235,7 +259,7 @@ class TrainedModel:
                         update.path(model_folder.CARD_FILE).write_bytes(self._card(self.reports).encode())
 
     def _card(self, reports: Sequence[Report]) -> str:
-        return card(self.dataset, self.module, self.recipe, reports)
+        return card(self.dataset, self.module, self.recipe, reports, self.updates)
 
 
 def resolve_device(name: str | torch.device) -> torch.device:

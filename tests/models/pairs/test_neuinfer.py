@@ -41,6 +41,7 @@ class TestContract(ModelContract):
 class TestContractOfMostDistinct(ModelContract):
     name = "neuinfer"
     settings: ClassVar[dict[str, Any]] = SMALL | {"primary": "most-distinct"}
+    depends_on_facts = True
     loss = "corruption_bce"
     order_free = False  # of two values of one attribute only one may be in the triple: the first
 

@@ -28,6 +28,7 @@ def learning(**settings: Any) -> dict[str, Any]:
 
 
 class TestGraph(StareContract):
+    depends_on_facts = True
     settings: ClassVar[dict[str, Any]] = SMALL | {"pooling": "mean", "degree_norm": "both"}
     learns = learning(pooling="mean", degree_norm="both")
 
@@ -38,5 +39,6 @@ class TestTransformer(StareContract):
 
 
 class TestSigmoid(StareContract):
+    depends_on_facts = True
     settings: ClassVar[dict[str, Any]] = SMALL
     loss = "bce"

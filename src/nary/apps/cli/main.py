@@ -37,6 +37,7 @@ from nary.apps.cli.streams import as_user_error, drop_output, prepare_streams
 from nary.apps.cli.suggest import suggest
 from nary.apps.cli.train import train
 from nary.apps.cli.tune import tune
+from nary.apps.cli.update import update
 from nary.apps.cli.verify import verify
 from nary.errors import NaryError, NaryWarning, SettingError
 from nary.version import __version__
@@ -52,7 +53,7 @@ _STOPPED = 130  # the shell's code for an interrupt
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # typer exports only this subclass of it
 
 _PANELS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Train": (demo, train, evaluate, compare, blend, tune),
+    "Train": (demo, train, update, evaluate, compare, blend, tune),
     "Use": (predict, facts, score, suggest, explain, rules, similar, serve, export, verify),
     "Data": (datasets, stats, check, convert, import_, split, generate, show),
     "Reproduce": (models, recipes, reproduce, results),

@@ -28,6 +28,13 @@ WholeFact = Annotated[
     str,
     typer.Argument(metavar="FACT", show_default=False, help="subject | relation | object | attribute: value | ..."),
 ]
+Unseen = Annotated[
+    bool,
+    typer.Option(
+        "--unseen",
+        help="Take names that the model does not know for the average of what stands in their place, and say so.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Answers = Annotated[int, typer.Option("-k", help="How many answers.")]
 Device = Annotated[

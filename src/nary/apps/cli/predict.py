@@ -15,6 +15,7 @@ from nary.apps.cli.options import (
     OnErrorOption,
     RunPath,
     Threads,
+    Unseen,
 )
 from nary.apps.cli.output import known_by, notice, print_json, print_table, progress_bar, say
 from nary.errors import SettingError
@@ -50,6 +51,7 @@ def predict(
         ),
     ] = None,
     on_error: OnErrorOption = OnError.stop,
+    unseen: Unseen = False,
     device: Device = "auto",
     threads: Threads = None,
     json: Json = False,
@@ -67,7 +69,12 @@ def predict(
 
     if (query is None) == (facts is None) or (facts is None) != (out is None):
         raise SettingError("give either a QUERY, or --facts FILE and --out FILE", "See: nary predict --help")
-    predictor = load_model(run, device).predictor
+    if unseen and query is None:
+        raise SettingError("--unseen is for one QUERY", "nary update adds the names of many facts to a model.")
+    loaded = load_model(run, device)
+    if unseen and query is not None:
+        loaded = loaded.with_unseen_names([query])
+    predictor = loaded.predictor
     if facts is not None and out is not None:
         _answer_file(predictor, Job(facts, out, k, known.value, on_error is OnError.skip), json)
     elif query is not None:

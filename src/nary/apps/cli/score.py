@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.options import Device, RunPath, Threads
+from nary.apps.cli.options import Device, RunPath, Threads, Unseen
 from nary.apps.cli.output import known_by, notice, open_data, print_json, print_table, progress_bar
 from nary.errors import SettingError
 
 if TYPE_CHECKING:
-    from nary.facts import FactTable
+    from nary.facts import Fact, FactTable, Vocabulary
     from nary.inference.predictor import Predictor
     from nary.inference.results import Plausibility
     from nary.runs import TrainedModel
@@ -40,6 +40,7 @@ def score(
             "--out", metavar="FILE", help="Write the scores as a table, .csv or .parquet, to join with FACTS."
         ),
     ] = None,
+    unseen: Unseen = False,
     device: Device = "auto",
     threads: Threads = None,
     json: Annotated[bool, typer.Option("--json", help="Print a JSON object a fact, in the order of FACTS.")] = False,
@@ -53,7 +54,10 @@ def score(
     if worst is not None and worst < 1:
         raise SettingError(f"--worst {worst}", "Ask for one or more.")
     loaded = load_model(run, device)
-    table = _table(loaded, facts, split)
+    given = _read(facts, split)
+    if unseen:
+        loaded = loaded.with_unseen_names([*given[0].facts(given[1])] if isinstance(given, tuple) else [given])
+    table = _table(loaded, given)
     with progress_bar("Scoring", show=not json) as progress:
         scores = loaded.predictor.score_table(table, progress)
     if out is not None:
@@ -67,16 +71,24 @@ def score(
         _print(loaded.predictor, scores, len(table))
 
 
-def _table(loaded: "TrainedModel", facts: str, split: str | None) -> "FactTable":
-    """The facts under the ids of the run; those with names it never saw are left out, with a note."""
-    from nary.data.transforms.reindex import reindex
-    from nary.facts import FactTable, parse_fact
+def _read(facts: str, split: str | None) -> "tuple[FactTable, Vocabulary] | Fact":
+    """One fact, or a table of facts with their names."""
+    from nary.facts import parse_fact
 
-    names = loaded.dataset.vocabulary
     if "|" in facts and not os.path.exists(facts):  # noqa: PTH110 (Path.exists raises for a long fact)
-        return FactTable.from_facts([loaded.predictor.names.resolve(parse_fact(facts))], names)
+        return parse_fact(facts)
     dataset = open_data(facts, quiet=True)
-    table, notes = reindex(dataset[split] if split else dataset.facts, dataset.vocabulary, names)
+    return dataset[split] if split else dataset.facts, dataset.vocabulary
+
+
+def _table(loaded: "TrainedModel", given: "tuple[FactTable, Vocabulary] | Fact") -> "FactTable":
+    """The facts under the ids of the run; those with names it does not know are left out, with a note."""
+    from nary.data.transforms.reindex import reindex
+    from nary.facts import Fact, FactTable
+
+    if isinstance(given, Fact):
+        return FactTable.from_facts([loaded.predictor.names.resolve(given)], loaded.vocabulary)
+    table, notes = reindex(*given, loaded.vocabulary)
     for note in notes:
         notice(note)
     return table

@@ -5,7 +5,7 @@ Shapes: B masked facts in a batch, C candidates, P parts, R relations.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Self, cast
 
 import polars as pl
 import torch
@@ -60,6 +60,15 @@ class Blend(Model):
         """[2 roles, R + 1, P]; see :func:`weight_row`."""
         self.temperature = nn.Parameter(torch.ones(len(can), len(made)))
         """[2 roles, P]"""
+
+    @torch.no_grad()
+    def take_weights(self, smaller: "Blend") -> Self:
+        """Take the weights of a blend for fewer relations, but not those of its parts; a new one counts as unknown."""
+        known = smaller.info.num_relations
+        self.weight.copy_(smaller.weight[:, -1:])
+        self.weight[:, :known] = smaller.weight[:, :known]
+        self.temperature.copy_(smaller.temperature)
+        return self
 
     @classmethod
     def roles_of(cls, settings: BlendSettings) -> frozenset[Role]:  # type: ignore[override]
@@ -119,6 +128,11 @@ class Blend(Model):
         vectors, _ = part.candidates("entity" if kind == "relation" else "relation")
         size = self.info.num_candidates(kind)
         return vectors.new_zeros(size, vectors.shape[1]), vectors.new_zeros(size)
+
+    def vocabulary_tables(self) -> dict[str, tuple[Kind, ...]]:
+        """Those of the parts."""
+        tables = [(number, part.vocabulary_tables()) for number, part in enumerate(self.models)]
+        return {f"parts.{number}.{name}": kinds for number, named in tables for name, kinds in named.items()}
 
     def tables(self, vocabulary: Vocabulary) -> dict[str, pl.DataFrame]:
         """The tables of the parts."""

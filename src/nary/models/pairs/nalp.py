@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from nary.config import Settings
 from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT
-from nary.models.base import DatasetInfo, Kind, Model
+from nary.models.base import RELATION_ROWS, DatasetInfo, Kind, Model
 from nary.models.batch import Batch, Group, slots_of
 from nary.models.pairs.minimum import gather_min
 
@@ -59,6 +59,10 @@ class NaLP(Model):
         self.relate_bias = nn.Parameter(torch.zeros(units))
         self.judge = _uniform((6 / (units + 1)) ** 0.5, units)
         self.judge_bias = nn.Parameter(torch.zeros(()))
+
+    def vocabulary_tables(self) -> dict[str, tuple[Kind, ...]]:
+        """Entities, and three roles for each relation."""
+        return super().vocabulary_tables() | {"role": 3 * RELATION_ROWS}
 
     def fact_scores(self, ids: Tensor) -> Tensor:
         """The logits [n] of whole facts of one arity [n, 2m+3]."""

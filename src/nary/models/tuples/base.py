@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from nary.config import Settings
 from nary.facts import Role
 from nary.facts.layout import SUBJECT
-from nary.models.base import DatasetInfo, Kind, Model
+from nary.models.base import ENTITY_ROWS, DatasetInfo, Kind, Model
 from nary.models.batch import Batch, Group
 from nary.models.tuples.schemas import Schemas, Tuples
 
@@ -34,13 +34,26 @@ class TupleModel(Model):
         self.schemas = Schemas(info.facts, info.max_arity)
         self.arities: frozenset[int] = frozenset(block.arity for block in info.facts.blocks)
         """The arities of the facts learned from."""
+        self._schema_parameters: list[nn.Parameter] = []
         # The parameters of schemas and arities have a generator of their own: the others do not depend on how many
         # schemas there are.
         self._generator = torch.Generator().manual_seed(int(torch.randint(1 << 62, (), device="cpu")))
 
     def schema_parameter(self, shape: tuple[int, ...], init: Init) -> nn.Parameter:
         """A new parameter [S, *shape] with a row for each schema."""
-        return self._new_parameter((len(self.schemas), *shape), init)
+        parameter = self._new_parameter((len(self.schemas), *shape), init)
+        self._schema_parameters.append(parameter)
+        return parameter
+
+    def vocabulary_tables(self) -> dict[str, tuple[Kind, ...]]:
+        """The vectors of the entities; there are rows for schemas, but none for relations."""
+        return {"entity": ENTITY_ROWS}
+
+    def row_places(self, name: str, smaller: Model) -> Tensor:
+        """Rows of entities, or of schemas; the rows of both begin a table."""
+        if isinstance(smaller, TupleModel) and any(self.get_parameter(name) is one for one in self._schema_parameters):
+            return self.schemas.find(smaller.schemas.keys)
+        return super().row_places(name, smaller)
 
     def add_arity_parameter(self, name: str, arity: int, shape: tuple[int, ...], init: Init) -> None:
         """Add a parameter [*shape], unless there are no facts of this arity."""

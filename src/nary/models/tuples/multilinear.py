@@ -171,6 +171,7 @@ class HSimplE(Multilinear):
     settings_class = HSimplESettings
     description = "a product of vectors, rotated by their slots"
     reference = _HYPE_PAPER
+    supports_longer_facts = False  # the largest arity says how far vectors are rotated
 
     def __init__(self, settings: HSimplESettings, info: DatasetInfo) -> None:
         super().__init__(settings, info, settings.embedding_dim, settings.dropout)

@@ -88,8 +88,7 @@ class Schemas(nn.Module):
         An unknown schema gets the mean over those with its relation and arity; without any, over those with its
         relation; and zeros if its relation is unknown too.
         """
-        keys = self._padded(schemas)
-        numbers = torch.searchsorted(self.hashes, hash_rows(keys)).clamp(max=len(self) - 1)
+        keys, numbers = self._padded(schemas), self.find(schemas)
         known = (self.keys[numbers] == keys).all(1)
         flat = table.flatten(1)
         rows = nn.functional.embedding(numbers, flat)
@@ -100,6 +99,10 @@ class Schemas(nn.Module):
             means = chosen.to(flat.dtype) @ flat / chosen.sum(1, keepdim=True).clamp(min=1)
             rows = torch.where(known[:, None], rows, means)
         return rows.view(len(schemas), *table.shape[1:])
+
+    def find(self, schemas: Tensor) -> Tensor:
+        """The numbers of known ``schemas`` [n, 1+m]; any number for an unknown one."""
+        return torch.searchsorted(self.hashes, hash_rows(self._padded(schemas))).clamp(max=len(self) - 1)
 
     def _padded(self, schemas: Tensor) -> Tensor:
         return nn.functional.pad(schemas, (0, self.max_relations - schemas.shape[1]), value=-1)

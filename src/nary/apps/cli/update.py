@@ -1,0 +1,72 @@
+"""``nary update``: add facts to a trained model, with names that it does not know."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nary.apps.cli.options import Device, Json, RunPath, Threads
+from nary.apps.cli.output import notice, open_data, print_json
+
+if TYPE_CHECKING:
+    from nary.runs.updating import UpdateResult
+
+_SHOWN = 5
+
+
+def update(
+    run: RunPath,
+    facts: Annotated[
+        str,
+        typer.Argument(
+            metavar="FACTS",
+            show_default=False,
+            help="One fact, subject | relation | object | ..., or any DATA: a file, a folder, a dataset.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="MODEL", show_default=False, help="The model folder to write.")],
+    device: Device = "auto",
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
+    """Add new facts to a trained model, in seconds and without training it anew; RUN stays as it is.
+
+    Stored facts and rules have the new facts at once. New entities and relations get vectors that are learned from
+    their facts, while all other weights stay as they are.
+
+    Example: nary update runs/nobel-gran new-facts.jsonl --out models/nobel-2
+    """
+    from nary.runs import load_model
+    from nary.runs.run_folder import check_free
+    from nary.runs.updating import update as add_facts
+
+    check_free(out)
+    one_fact = "|" in facts and not os.path.exists(facts)  # noqa: PTH110 (Path.exists raises for a long fact)
+    given = [facts] if one_fact else open_data(facts, quiet=True)
+    model = load_model(run, device)
+    result = add_facts(model, given)
+    result.model.save(out)
+    if json:
+        print_json({"out": str(out), **result.as_dict()})
+        return
+    _print(result)
+    typer.echo(f"Next: nary predict {out} QUERY, or nary evaluate {out}")
+
+
+def _print(result: "UpdateResult") -> None:
+    done = result.update
+    stored = f" ({result.stored:,} were stored already, or given twice)" if result.stored else ""
+    typer.echo(f"{done.facts:,} facts added to train{stored}.")
+    vocabulary = result.model.vocabulary
+    for what, count, names in (
+        ("entities", done.entities, vocabulary.entities),
+        ("relations", done.relations, vocabulary.relations),
+    ):
+        if count:
+            examples = ", ".join(repr(vocabulary.label(name)) for name in names[-count:][:_SHOWN])
+            typer.echo(f"{count:,} new {what}: {examples}{', ...' if count > _SHOWN else ''}")
+    if result.steps:
+        typer.echo(f"Learned in {result.steps:,} steps, {result.seconds:.1f} seconds.")
+    for note in result.notes:
+        notice(note)

@@ -1,0 +1,73 @@
+"""A model for a larger vocabulary, with the weights of a model for a smaller one.
+
+The names of the smaller vocabulary are the first ones of the larger: new ones are appended.
+"""
+
+from collections.abc import Iterator
+from typing import get_args
+
+import torch
+from torch import Tensor
+
+from nary.config import Settings
+from nary.errors import SettingError
+from nary.models.base import DatasetInfo, Kind, Model
+from nary.models.registry import MODELS
+
+NewRows = dict[str, Tensor]
+"""By the name of a parameter: its rows [n] that the smaller model does not have, ascending."""
+
+
+def grow(smaller: Model, settings: Settings, info: DatasetInfo) -> tuple[Model, NewRows]:
+    """A model for ``info`` with the weights of ``smaller``, which has these settings; and which of its rows are new.
+
+    New rows start as the mean of the old ones of their kind. A parameter that is new as a whole, such as one for facts
+    of another arity, starts as for training.
+    """
+    with torch.random.fork_rng([]):
+        torch.manual_seed(0)
+        model = MODELS.get(smaller.name)(settings, info)
+    old, longer = smaller.state_dict(), info.max_arity > smaller.info.max_arity
+    wider = any(name in old and tensor.shape[1:] != old[name].shape[1:] for name, tensor in model.state_dict().items())
+    if wider or (longer and not smaller.supports_longer_facts):
+        raise SettingError(
+            f"{smaller.name} was trained on facts of at most {smaller.info.max_arity} elements, and cannot learn some "
+            f"of {info.max_arity} without being trained anew",
+            "Leave the longer facts out, or train a model on all facts.",
+        )
+    return model.to(next(smaller.parameters(), torch.empty(0)).device), take_weights(model, smaller)
+
+
+@torch.no_grad()
+def take_weights(model: Model, smaller: Model) -> NewRows:
+    """Copy the weights of ``smaller`` to their rows in ``model``; those of its rows that are new."""
+    new_rows, old, parameters = {}, smaller.state_dict(), dict(model.named_parameters())
+    for name, tensor in model.state_dict().items():
+        if name not in old:
+            new_rows[name] = torch.arange(len(tensor), device=tensor.device)
+        elif name not in parameters or not tensor.dim():  # statistics of norms, single numbers
+            tensor.copy_(old[name])
+        else:
+            places = model.row_places(name, smaller).to(tensor.device)
+            is_new = torch.ones(len(tensor), dtype=torch.bool, device=tensor.device)
+            is_new[places] = False
+            tensor[places], tensor[is_new] = old[name], old[name].mean(0)
+            if is_new.any():
+                new_rows[name] = is_new.nonzero()[:, 0]
+    for kind in get_args(Kind):
+        size = smaller.info.num_candidates(kind)
+        for name, rows in kind_rows(model, kind):
+            table = model.get_parameter(name)[rows]
+            table[size:] = table[:size].mean(0)
+    return new_rows
+
+
+def kind_rows(model: Model, kind: Kind) -> Iterator[tuple[str, slice]]:
+    """The rows of parameters that stand for entities, or for relations: the name of the parameter, and where."""
+    for name, kinds in model.vocabulary_tables().items():
+        start = 0
+        for one in kinds:
+            size = model.info.num_candidates(one)
+            if one == kind:
+                yield name, slice(start, start + size)
+            start += size

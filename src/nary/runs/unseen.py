@@ -1,0 +1,70 @@
+"""Names that a model has never seen, as averages of what it knows: for questions about something new."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from nary.facts import Fact, FactTable, Position, Query, Role, Vocabulary
+from nary.facts.layout import OBJECT, SUBJECT
+from nary.inference.names import Names
+from nary.inference.slots import Slots
+from nary.runs.trained_model import TrainedModel
+from nary.runs.updating import Grower
+
+
+def with_unseen_names(model: TrainedModel, statements: Sequence[Fact | Query]) -> TrainedModel:
+    """``model`` with the names in ``statements`` that it does not know, each taken for an average.
+
+    An entity is the average of what stands in the same slots, such as the subjects of a relation.
+    """
+    known, names = model.vocabulary, Names(model.vocabulary)
+    places = [place for statement in statements for place in _unseen_places(names, known, statement)]
+    entities = [name for _, position, name in places if position.role.is_entity]
+    relations = [name for _, position, name in places if not position.role.is_entity]
+    dataset = replace(model.dataset, vocabulary=known.with_names(Vocabulary.of(entities, relations)))
+    grower = Grower(model, dataset, FactTable([]))
+    standing, taken_for = [], dict.fromkeys(relations, "the average relation")
+    for statement, position, name in places:
+        if position.role.is_entity:
+            key = _relation_of(statement, position)
+            slot = _slot(grower.slots, position.role, known.relation_ids.get(key, -1))
+            if slot is None or not grower.slots.totals[slot]:
+                taken_for.setdefault(name, "the average entity")
+            else:
+                standing.append((dataset.vocabulary.entity(name), slot))
+                taken_for[name] = f"the average {position.role.value} of {known.label(key)}"
+    table = np.array(standing, np.int64).reshape(-1, 2)
+    module = grower.grow(model.module, model.recipe, table)
+    unseen = {**model.unseen, **taken_for}
+    return replace(model, module=module, dataset=dataset, weights_digest=None, unseen=unseen)
+
+
+def _unseen_places(
+    names: Names, known: Vocabulary, statement: Fact | Query
+) -> list[tuple[Fact | Query, Position, str]]:
+    """Where names stand that are not known."""
+    resolve = names.resolve
+    resolved = resolve(statement, True) if isinstance(statement, Fact) else resolve(statement, True)  # noqa: RUF034 (one type each)
+    ids = {True: known.entity_ids, False: known.relation_ids}
+    return [
+        (resolved, position, element)
+        for position, element in resolved.elements().items()
+        if isinstance(element, str) and element not in ids[position.role.is_entity]
+    ]
+
+
+def _relation_of(statement: Fact | Query, position: Position) -> str:
+    """The relation, or the attribute of a value, that says what stands there; a gap is none that is known."""
+    is_value = position.role is Role.VALUE
+    element = statement.qualifiers[position.number - 1][0] if is_value else statement.relation
+    return element if isinstance(element, str) else ""
+
+
+def _slot(slots: Slots, role: Role, relation: int) -> int | None:
+    """The number of the slot of an entity; None if the relation is not known."""
+    if relation < 0:
+        return None
+    if role is Role.VALUE:
+        return int(slots.of_values(np.array(relation)))
+    return int(slots.of(np.array([[relation, 0, 0]], np.int32))[0, SUBJECT if role is Role.SUBJECT else OBJECT])
