@@ -19,9 +19,9 @@ from nary.training.kernels import Targets
 from nary.training.losses import CandidateLoss, Loss
 from nary.training.settings import TrainingSettings
 
-_EPOCHS = 1
+_EPOCHS = 2
 _MIN_STEPS = 50
-_BATCH_SIZE = 64
+_BATCH_SIZE = 128
 _OLD_SHARE = 3  # how much, and how many, masked old facts a step has for each new one
 _MAX_OLD = 4000  # masked old facts whose query vectors are kept
 _RATE = 0.4  # the peak learning rate, in standard deviations of the old rows
