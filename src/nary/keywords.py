@@ -99,6 +99,7 @@ class TrainKeywords(TypedDict, total=False):
     min_confidence: float
     max_degree: int
     chains: bool
+    fit_weights: bool
     # [data and evaluation]
     train_on: list[Literal["train", "valid"]]
     valid_fraction: float | None

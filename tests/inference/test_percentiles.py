@@ -29,17 +29,24 @@ REFERENCE = measured([LIKES, LIKES, LIKES, SEES], [[1, np.nan, -2], [2, np.nan, 
 def test_by_hand() -> None:
     percentiles = Percentiles(SLOTS, [REFERENCE])
     (features,) = percentiles.features(measured([LIKES], [[2.5, np.nan, 0.0]]))
-    # the relation is greater than 2 of 4, in its role as in its slot. The object is greater than 1 of 3 objects of
-    # `likes` and 1 of 4 of all objects; these count like 5. The subject is not predicted.
+    # 2 of 4 relations are no greater, in the role as in the slot. For the object it is 2 of 3 objects of `likes` and 2 of
+    # all 4 objects, which count like 5. The subject is not predicted.
     relation = (2 + 5 * 3 / 5) / 9
-    object = (1 + 5 * 2 / 5) / 8
+    object = (2 + 5 * 3 / 5) / 8
     expected = np.log([relation, 1, object, 1, 1, min(relation, object)])
     np.testing.assert_allclose(features, expected)
 
 
 def test_a_fact_of_the_reference_does_not_count_for_itself() -> None:
     features = Percentiles(SLOTS, [REFERENCE]).features(REFERENCE, in_reference=True)
-    assert features[1, 2] == pytest.approx(np.log((1 + 5 * 2 / 5) / 7))
+    assert features[1, 2] == pytest.approx(np.log((1 + 5 * 2 / 4) / 7))
+
+
+def test_equal_lifts_stay_equal_if_their_last_digits_differ() -> None:
+    percentiles = Percentiles(SLOTS, [measured([LIKES] * 3, [[1, 1, 1]] * 3)])
+    for noise in (-1e-6, 0, 1e-6):
+        (features,) = percentiles.features(measured([LIKES], [[1 + noise] * 3]))
+        np.testing.assert_allclose(features, 0)
 
 
 def test_a_slot_without_true_facts_has_the_percentile_of_its_role() -> None:

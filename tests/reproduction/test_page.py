@@ -222,7 +222,7 @@ def test_without_results_on_its_datasets_there_is_no_table_of_all_systems(folder
 def test_a_blend_stands_above_its_parts(folder: Path) -> None:
     assert "Parts of blends" not in results_page(folder)
     parts = [
-        {"name": "runs/rules", "seconds": 2.4, "valid_mrr": {}, "mrr": {"entity": 0.7}},
+        {"name": "rules", "seconds": 2.4, "valid_mrr": {}, "mrr": {"entity": 0.7}},
         {"name": "gran", "seconds": None, "valid_mrr": {}, "mrr": {"entity": 0.8, "relation": 1.0}},
     ]
     record(folder, "blend", 0.9, dataset="nobel", parts=parts, seconds=75.0)

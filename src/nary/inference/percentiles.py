@@ -2,7 +2,7 @@
 
 Models are surer in some slots than in others: the prize of a physicist is easy, the year of birth is not. So the same
 probability speaks against a fact in one slot and says nothing in another. The percentile of an element is the share of
-held-out true facts that fit worse in its slot.
+held-out true facts that fit no better in its slot.
 """
 
 import numpy as np
@@ -13,6 +13,8 @@ from nary.inference.slots import Slots
 
 NUM_PERCENTILES = 6
 """How many features a fact has: one for each role and one for the whole fact."""
+_DECIMALS = 3
+"""Of what is compared. Scores differ in the last digits from batch to batch, and equal elements must stay equal."""
 _PRIOR = 5.0
 """How many facts the percentile among all slots of the same role counts."""
 
@@ -34,10 +36,10 @@ class Percentiles:
         Facts ``in_reference`` do not count for themselves.
         """
         numbers = self._slots.of(measured.block.ids)
-        below, total = self._in_role.below(self._slots.roles(numbers), measured.log_lift)
-        of_role = (below + 1) / (total + 1)
-        below, total = self._in_slot.below(numbers, measured.log_lift)
-        percentile = (below + _PRIOR * of_role) / (total - in_reference + _PRIOR)
+        count, total = self._in_role.count(self._slots.roles(numbers), measured.log_lift, in_reference)
+        of_role = (count + 1) / (total + 1)
+        count, total = self._in_slot.count(numbers, measured.log_lift, in_reference)
+        percentile = (count + _PRIOR * of_role) / (total + _PRIOR)
         return smallest(np.where(np.isnan(measured.log_lift), np.nan, np.log(percentile)), measured.block.qualifiers)
 
 
@@ -45,15 +47,16 @@ class _Groups:
     """Sorted values in groups."""
 
     def __init__(self, groups: Rows, values: Floats) -> None:
-        self._values = np.sort(values)
+        self._values = np.sort(np.round(values, _DECIMALS))
         self._keys = np.sort(self._key(groups, values))
 
-    def below(self, groups: Rows, values: Floats) -> tuple[Rows, Rows]:
-        """How many values of its group each value is greater than, and how many there are."""
+    def count(self, groups: Rows, values: Floats, without_itself: bool) -> tuple[Rows, Rows]:
+        """How many values of its group are no greater than each value, and how many there are."""
         span = len(self._values) + 1
         first, last = (np.searchsorted(self._keys, (groups + offset) * span) for offset in (0, 1))
-        return np.searchsorted(self._keys, self._key(groups, values)) - first, last - first
+        no_greater = np.searchsorted(self._keys, self._key(groups, values), "right")
+        return np.maximum(no_greater - first - without_itself, 0), np.maximum(last - first - without_itself, 0)
 
     def _key(self, groups: Rows, values: Floats) -> Rows:
         """A number that sorts by group, then by value."""
-        return groups * (len(self._values) + 1) + np.searchsorted(self._values, values)
+        return groups * (len(self._values) + 1) + np.searchsorted(self._values, np.round(values, _DECIMALS), "right")

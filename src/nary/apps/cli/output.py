@@ -28,7 +28,7 @@ def print_json(value: object) -> None:
     """One JSON document on standard output; in ASCII if that is all the output can take."""
     text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY).decode()
     try:
-        text.encode(sys.stdout.encoding)
+        text.encode(sys.stdout.encoding or "utf-8")  # a stream in memory has none
     except UnicodeEncodeError:
         text = json.dumps(json.loads(text))
     typer.echo(text)
