@@ -29,8 +29,8 @@ REFERENCE = measured([LIKES, LIKES, LIKES, SEES], [[1, np.nan, -2], [2, np.nan, 
 def test_by_hand() -> None:
     percentiles = Percentiles(SLOTS, [REFERENCE])
     (features,) = percentiles.features(measured([LIKES], [[2.5, np.nan, 0.0]]))
-    # 2 of 4 relations are no greater, in the role as in the slot. For the object it is 2 of 3 objects of `likes` and 2 of
-    # all 4 objects, which count like 5. The subject is not predicted.
+    # 2 of 4 relations are no greater, in the role as in the slot. Of the objects of `likes` 2 of 3 are, and 2 of all 4
+    # objects, which count like 5. The subject is not predicted.
     relation = (2 + 5 * 3 / 5) / 9
     object = (2 + 5 * 3 / 5) / 8
     expected = np.log([relation, 1, object, 1, 1, min(relation, object)])
