@@ -1,6 +1,6 @@
 """Take the screenshots of the explorer for the documentation.
 
-    python docs/screenshots.py runs/nobel-gran
+    python docs/screenshots.py runs/demo/run
 
 starts ``nary serve`` for the run, drives Chromium (Debian: chromium and chromium-driver), and writes
 ``docs/images/explorer*.png``.
@@ -22,12 +22,13 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 IMAGES = Path(__file__).parent / "images"
-QUESTION = "Marie Curie | award received | ? | point in time: 1903 | prize share: 1/4 | together with: Pierre Curie"
+QUESTION = "Ernest Hemingway | award received | ?"
+STORED = "Albert Einstein | award received | ? | point in time: 1921"
 FACT = "Marie Curie | award received | Nobel Prize in Physics | point in time: 1903 | together with: Pierre Curie"
 SCREENSHOTS: dict[str, tuple[tuple[int, int], str, dict[str, str]]] = {
-    "explorer": ((1240, 1100), "light", {"fact": QUESTION}),
+    "explorer": ((1240, 1100), "light", {"fact": STORED}),
     "explorer-why": ((1240, 1120), "dark", {"fact": FACT, "why": "object"}),
-    "explorer-phone": ((360, 760), "light", {"fact": QUESTION}),
+    "explorer-phone": ((360, 900), "light", {"fact": QUESTION}),
 }
 """The window size, color scheme and URL parameters of each file."""
 READY = """
