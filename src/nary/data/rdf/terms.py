@@ -121,8 +121,8 @@ class Terms:
             wkt = "Point({1} {0})".format(*value.split(",")) if datatype == _WKT else value
             yield ox.Literal(wkt, datatype=ox.NamedNode(datatype))
         else:
-            own = NAMES + type + (f":{quote(unit, safe='')}" if unit else "")
-            yield ox.Literal(value, datatype=ox.NamedNode(type if "://" in type else own))
+            custom = NAMES + type + (f":{quote(unit, safe='')}" if unit else "")
+            yield ox.Literal(value, datatype=ox.NamedNode(type if "://" in type else custom))
 
 
 def is_generated(label: str) -> bool:
