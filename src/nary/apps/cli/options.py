@@ -1,5 +1,6 @@
 """Arguments and options that several commands share."""
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -96,3 +97,8 @@ class NameKind(StrEnum):
 
     entity = "entity"
     relation = "relation"
+
+
+def is_one_fact(facts: str) -> bool:
+    """Whether an argument that names data is a fact in the one-line form instead."""
+    return "|" in facts and not os.path.exists(facts)  # noqa: PTH110 (Path.exists raises for a long fact)

@@ -1,12 +1,11 @@
 """``nary score``: how plausible facts are, and which of their elements are odd."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.options import Device, RunPath, Threads, Unseen
+from nary.apps.cli.options import Device, RunPath, Threads, Unseen, is_one_fact
 from nary.apps.cli.output import known_by, notice, open_data, print_json, print_table, progress_bar
 from nary.errors import SettingError
 
@@ -75,7 +74,7 @@ def _read(facts: str, split: str | None) -> "tuple[FactTable, Vocabulary] | Fact
     """One fact, or a table of facts with their names."""
     from nary.facts import parse_fact
 
-    if "|" in facts and not os.path.exists(facts):  # noqa: PTH110 (Path.exists raises for a long fact)
+    if is_one_fact(facts):
         return parse_fact(facts)
     dataset = open_data(facts, quiet=True)
     return dataset[split] if split else dataset.facts, dataset.vocabulary

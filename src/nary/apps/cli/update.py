@@ -1,12 +1,11 @@
 """``nary update``: add facts to a trained model, with names that it does not know."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.options import Device, Json, RunPath, Threads
+from nary.apps.cli.options import Device, Json, RunPath, Threads, is_one_fact
 from nary.apps.cli.output import notice, open_data, print_json
 
 if TYPE_CHECKING:
@@ -42,8 +41,7 @@ def update(
     from nary.runs.updating import update as add_facts
 
     check_free(out)
-    one_fact = "|" in facts and not os.path.exists(facts)  # noqa: PTH110 (Path.exists raises for a long fact)
-    given = [facts] if one_fact else open_data(facts, quiet=True)
+    given = [facts] if is_one_fact(facts) else open_data(facts, quiet=True)
     model = load_model(run, device)
     result = add_facts(model, given)
     result.model.save(out)
