@@ -3,9 +3,11 @@
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import torch
 
 import nary
 from nary import threads
@@ -139,3 +141,15 @@ def test_training_warns_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("nary.api.oversubscription_note", lambda count: f"busy, {count}")
     with pytest.warns(UserWarning, match="busy, "):
         nary.train("nobel", epochs=0)
+
+
+def test_one_thread_ends_with_its_block() -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with suppress(KeyError), threads.one_thread():
+            assert torch.get_num_threads() == 1
+            raise KeyError
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

@@ -9,6 +9,8 @@ it waits for may not run meanwhile, and training takes many times as long. After
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import ceil
 from pathlib import Path
 
@@ -58,6 +60,18 @@ def use_threads(count: int) -> None:
     _chosen = True
     _set_count(count)
     if torch := sys.modules.get("torch"):
+        torch.set_num_threads(count)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute with one thread: many small steps take longer with several, which wait for each other after each."""
+    torch = sys.modules["torch"]
+    count = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
         torch.set_num_threads(count)
 
 
