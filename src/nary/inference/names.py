@@ -55,6 +55,15 @@ class Names:
                 resolved[position] = names.names[names.id_of(str(element))]
         return type(statement).from_elements(resolved)
 
+    def knows(self, statement: Fact | Query) -> bool:
+        """Whether all names are written as in the vocabulary, so that :meth:`resolve` is quick."""
+        return all(
+            element is GAP
+            or str(element)
+            in (self._vocabulary.entity_ids if position.role.is_entity else self._vocabulary.relation_ids)
+            for position, element in statement.elements().items()
+        )
+
     def search(self, text: str, kind: Kind | None = None, limit: int = 20) -> list[Found]:
         """Names that begin with ``text``, or whose label does, then those that contain it, ignoring case."""
         searched = self._chosen(kind)

@@ -10,11 +10,11 @@ waits for itself. A job whose client has left or has been waiting for too long i
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from nary.errors import NaryError
 from nary.facts import Query
@@ -53,23 +53,44 @@ class PredictMany(Protocol):
         """Return a prediction for each query."""
 
 
+def _future() -> "asyncio.Future[Any]":
+    return asyncio.get_running_loop().create_future()
+
+
 @dataclass(eq=False)
 class _PredictJob:
     turn: Hashable
     query: Query
     k: int
     known: Known
-    result: "Future[tuple[Prediction, int]]" = field(default_factory=Future)
+    result: "asyncio.Future[Any]" = field(default_factory=_future)
 
 
 @dataclass(eq=False)
 class _CallJob:
     turn: Hashable
     call: Callable[[], Any]
-    result: "Future[Any]" = field(default_factory=Future)
+    result: "asyncio.Future[Any]" = field(default_factory=_future)
 
 
 _Job = _PredictJob | _CallJob
+
+
+class _Outcome(NamedTuple):
+    """What came of a job, on its way from the model's thread to the event loop, which tells the client."""
+
+    job: _Job
+    result: Any = None
+    error: Exception | None = None
+
+    def tell(self) -> None:
+        """Give the result or the error to whoever waits."""
+        if self.job.result.done():  # nobody does: the client has left
+            return
+        if self.error is None:
+            self.job.result.set_result(self.result)
+        else:
+            self.job.result.set_exception(self.error)
 
 
 class _Turns:
@@ -164,7 +185,7 @@ class Worker:
     async def _submit(self, job: _Job) -> Any:
         self._turns.put(job)
         try:
-            return await asyncio.wrap_future(job.result)
+            return await job.result
         finally:
             self._turns.discard(job)  # if the wait was canceled, by the time limit or because the client has left
 
@@ -176,10 +197,11 @@ class Worker:
             if job is None:
                 await self._turns.arrival()
             elif isinstance(job, _CallJob):
-                await loop.run_in_executor(self._thread, _run_call, job)
+                (await loop.run_in_executor(self._thread, _outcome, job, job.call)).tell()
             else:
                 jobs = await self._batch_with(job, last_size, wait_until)
-                await loop.run_in_executor(self._thread, self._predict, jobs)
+                for outcome in await loop.run_in_executor(self._thread, self._predict, jobs):
+                    outcome.tell()
                 last_size, wait_until = len(jobs), loop.time() + _WAIT
 
     async def _batch_with(self, first: _PredictJob, last_size: int, wait_until: float) -> list[_PredictJob]:
@@ -197,38 +219,30 @@ class Worker:
                         await self._turns.arrival()
         return jobs
 
-    def _predict(self, jobs: Sequence[_PredictJob]) -> None:
+    def _predict(self, jobs: Sequence[_PredictJob]) -> list[_Outcome]:
         """In the model's thread: answer the queries, grouped by their options."""
         groups: dict[tuple[int, Known], list[_PredictJob]] = {}
         for job in jobs:
-            groups.setdefault((job.k, job.known), []).append(job)
-        for group in groups.values():
-            if active := [job for job in group if job.result.set_running_or_notify_cancel()]:
-                self._predict_group(active)
+            if not job.result.done():
+                groups.setdefault((job.k, job.known), []).append(job)
+        return [outcome for group in groups.values() for outcome in self._predict_group(group)]
 
-    def _predict_group(self, jobs: Sequence[_PredictJob]) -> None:
+    def _predict_group(self, jobs: Sequence[_PredictJob]) -> list[_Outcome]:
         try:
             predictions = self._predict_many([job.query for job in jobs], jobs[0].k, jobs[0].known)
         except Exception:  # one of the queries is at fault: let each succeed or fail on its own
-            for job in jobs:
-                _complete(job.result, partial(self._predict_alone, job))
-            return
-        for job, prediction in zip(jobs, predictions, strict=True):
-            job.result.set_result((prediction, len(jobs)))
+            return [_outcome(job, partial(self._predict_alone, job)) for job in jobs]
+        return [_Outcome(job, (prediction, len(jobs))) for job, prediction in zip(jobs, predictions, strict=True)]
 
     def _predict_alone(self, job: _PredictJob) -> tuple[Prediction, int]:
         return self._predict_many([job.query], job.k, job.known)[0], 1
 
 
-def _run_call(job: _CallJob) -> None:
-    """In the model's thread: run a job, unless nobody waits for it anymore."""
-    if job.result.set_running_or_notify_cancel():
-        _complete(job.result, job.call)
-
-
-def _complete(future: "Future[Any]", call: Callable[[], Any]) -> None:
-    """Set the result of ``future`` to what ``call`` returns or raises."""
+def _outcome(job: _Job, call: Callable[[], Any]) -> _Outcome:
+    """In the model's thread: what ``call`` returns or raises, unless nobody waits for it anymore."""
+    if job.result.done():
+        return _Outcome(job)
     try:
-        future.set_result(call())
+        return _Outcome(job, call())
     except Exception as error:
-        future.set_exception(error)
+        return _Outcome(job, error=error)

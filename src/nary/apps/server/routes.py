@@ -67,7 +67,10 @@ def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
 
         Several gaps are filled together (experimental).
         """
-        query = await _off_loop(lambda: predictor.check(read_query(body.fact)))
+        query = read_query(body.fact)
+        query = (
+            predictor.check(query) if predictor.names.knows(query) else await _off_loop(lambda: predictor.check(query))
+        )
         if len(query.gaps) > 1:
             check_completion_size(query, body.k)
             return await worker.run(lambda: predictor.complete(query, body.k, body.known), _turn(request))
