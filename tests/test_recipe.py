@@ -218,3 +218,10 @@ def test_no_key_stands_in_two_tables(model: str, loss: str) -> None:
     tables = Recipe.from_tables(with_overrides({"data": {"name": "mine"}}, overrides)).as_tables()
     keys = [key for table in tables.values() for key in table if key != "name"]
     assert len(keys) == len(set(keys))
+
+
+def test_a_part_that_is_listed_again_has_the_next_seed() -> None:
+    parts = ["gran/nobel", "rules", "gran/nobel", "gran/nobel-roles"]
+    recipe = Recipe.from_tables({"data": {"name": "nobel"}, "model": {"name": "blend", "parts": parts}})
+    assert [part.training.seed for part in recipe.parts] == [0, 0, 1, 0]
+    assert [part.training.seed for part in recipe.with_overrides({"training.seed": 5}).parts] == [5, 5, 6, 5]

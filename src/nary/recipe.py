@@ -79,15 +79,17 @@ class Recipe(Settings):
     def parts(self) -> "list[Recipe]":
         """The recipes of the parts of a blend, on its data; none for other models.
 
-        Seeds are counted from that of the blend. A device or precision set for the blend holds for its parts.
+        Seeds are counted from that of the blend; a part that is listed again has the next one. A device or precision
+        set for the blend holds for its parts.
         """
         if not isinstance(self.model, BlendSettings):
             return []
         given = self.training.model_dump(include={"device", "precision"})
         common = {key: value for key, value in given.items() if value != "auto"}
         recipes = []
-        for part in self.model.parts:
-            seed = part.training.get("seed", 0) + self.training.seed
+        for number, part in enumerate(self.model.parts):
+            times_before = self.model.parts[:number].count(part)
+            seed = part.training.get("seed", 0) + self.training.seed + times_before
             training = {**part.training, **common, "seed": seed}
             recipes.append(Recipe.from_tables({**self.as_tables(), **part.model_dump(), "training": training}))
         return recipes
