@@ -10,13 +10,14 @@ _TIMES = ("metrics.jsonl", "log.txt", "curves.png", "manifest.json", "README.md"
 
 
 def random_kills(folder: Path, times: int, chance: random.Random) -> list[Group]:
-    """Kill trainings, evaluations, conversions and files of predictions, ``times`` each."""
+    """Kill trainings, updates, evaluations, conversions and files of predictions, ``times`` each."""
     facts = folder / "facts.jsonl"
     timed("generate", facts, "--facts", 300, "--entities", 60)
     reference = folder / "reference"
     seconds = timed("train", facts, *OPTIONS, "--out", reference)
     return [
         _trainings(folder, reference, facts, seconds, times, chance),
+        _updates(folder, reference, times, chance),
         _evaluations(folder, reference, times, chance),
         _conversions(folder, facts, times, chance),
         _predictions(folder, reference, times, chance),
@@ -43,6 +44,25 @@ def _trainings(folder: Path, reference: Path, facts: Path, seconds: float, times
             failure = "files differ from their checksums"
         for _ in range(max(1, kills)):
             group.count(failure)
+    return group
+
+
+def _updates(folder: Path, reference: Path, times: int, chance: random.Random) -> Group:
+    group = Group("kills of update", "the new model is whole or not there, the old one stays")
+    facts, before = folder / "new-facts.jsonl", content(reference)
+    timed("generate", facts, "--facts", 20, "--entities", 80, "--seed", 1)
+    expected = folder / "updated"
+    seconds = timed("update", reference, facts, "--out", expected)
+    for number in range(times):
+        out = folder / f"updated-{number}"
+        Command("update", reference, facts, "--out", out).kill_after(chance.uniform(0, seconds))
+        ended = None if out.exists() else nary("update", reference, facts, "--out", out)
+        failure = (ended.complaint if ended else None) or leftovers(folder)
+        if failure is None and content(out) != content(expected):
+            failure = "another model than without a kill"
+        if failure is None and content(reference) != before:
+            failure = "the old model was changed"
+        group.count(failure)
     return group
 
 

@@ -113,7 +113,7 @@ def check_file(path: Path, entry: Entry | None, read: bool = True) -> None:
     state = "not listed" if entry is None else _state(path, entry, read)
     if state != "ok":
         reason = {"missing": "missing", "changed": "changed since it was written"}.get(state, f"not in {MANIFEST}")
-        hint = "Get the folder again. nary verify lists all files; --no-verify loads them as they are."
+        hint = "Get the folder again. nary verify FOLDER lists all files, and with --update accepts them as they are."
         raise IntegrityError(reason, hint, str(path))
 
 
