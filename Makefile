@@ -2,13 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test torture lint types imports clean
+.PHONY: demo test slow torture lint types imports clean
 
 demo: .venv/demo
 	$(BIN)/nary demo
 
 test: .venv/dev
 	$(BIN)/pytest -n auto
+
+slow: .venv/dev
+	$(BIN)/pytest -m slow
 
 # Hours of kills, mutated files and hostile clients; SCALE=0.02 takes minutes.
 SCALE ?= 1
@@ -21,6 +24,8 @@ lint: .venv/dev
 
 types: .venv/dev
 	$(BIN)/mypy
+	$(BIN)/mypy --strict docs/notebooks/first-steps.py
+	$(BIN)/mypy --strict docs/notebooks/your-data-to-a-service.py
 
 imports: .venv/dev
 	$(BIN)/lint-imports

@@ -5,6 +5,21 @@
 >>> result = nary.train(data, model="gran", epochs=20)  # doctest: +SKIP
 >>> print(result.model.evaluate("test"))  # doctest: +SKIP
 >>> result.model.predict("Marie Curie | award received | ? | point in time: 1911", k=5)  # doctest: +SKIP
+
+Data: ``load`` (by name), ``read`` and ``write`` (files), ``Dataset``, ``FactTable``, ``Vocabulary``, ``list_datasets``.
+
+Facts: ``Fact``, ``Query``, ``parse_fact``, ``parse_query``, ``Position``, ``GAP``.
+
+Training: ``train`` and ``resume`` return a ``TrainingResult``; ``blend``, ``compare``, ``Recipe``, ``Callback``,
+``RunFolder``, ``list_models``, ``list_recipes``.
+
+Models: ``load_model`` returns a ``TrainedModel``, which predicts, scores, suggests, explains, evaluates (by a
+``Protocol``) and saves.
+
+Components of your own: ``Model``, ``register_model``, ``register_loss``, ``register_metric``, ``register_format``,
+``register_dataset``.
+
+Errors of users are ``NaryError``. The guides are in ``docs/``; start with ``docs/python.md``.
 """
 
 from importlib import import_module as _import_module
@@ -14,7 +29,7 @@ from nary import threads as _threads
 from nary.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from nary.api import blend, list_datasets, list_models, list_recipes, train
+    from nary.api import blend, list_datasets, list_models, list_recipes, resume, train
     from nary.data.catalog import register_dataset
     from nary.data.dataset import Dataset
     from nary.data.io.formats import register_format
@@ -28,14 +43,15 @@ if TYPE_CHECKING:
     from nary.models.base import Model
     from nary.models.registry import register_model
     from nary.recipe import Recipe
-    from nary.runs import RunFolder, TrainedModel, TrainingResult, load_model, resume
+    from nary.reproduction.comparison import compare
+    from nary.runs import RunFolder, TrainedModel, TrainingResult, load_model
     from nary.training.callbacks import Callback
     from nary.training.losses import register_loss
 
 _threads.configure()  # before anything imports torch
 
 _MODULES = {
-    "nary.api": ("blend", "list_datasets", "list_models", "list_recipes", "train"),
+    "nary.api": ("blend", "list_datasets", "list_models", "list_recipes", "resume", "train"),
     "nary.data.catalog": ("register_dataset",),
     "nary.data.dataset": ("Dataset",),
     "nary.data.io.formats": ("register_format",),
@@ -49,7 +65,8 @@ _MODULES = {
     "nary.models.base": ("Model",),
     "nary.models.registry": ("register_model",),
     "nary.recipe": ("Recipe",),
-    "nary.runs": ("RunFolder", "TrainedModel", "TrainingResult", "load_model", "resume"),
+    "nary.reproduction.comparison": ("compare",),
+    "nary.runs": ("RunFolder", "TrainedModel", "TrainingResult", "load_model"),
     "nary.training.callbacks": ("Callback",),
     "nary.training.losses": ("register_loss",),
 }
@@ -71,6 +88,7 @@ __all__ = [
     "TrainingResult",
     "Vocabulary",
     "blend",
+    "compare",
     "list_datasets",
     "list_models",
     "list_recipes",

@@ -22,8 +22,10 @@ from nary.runs import (
     prepare_dataset,
     train_recipe,
 )
+from nary.runs import resume as resume_run
 from nary.runs.budget import check_budget
 from nary.threads import oversubscription_note
+from nary.training.training_bar import TrainingBar
 
 if TYPE_CHECKING:
     from nary.keywords import TrainKeywords
@@ -39,6 +41,7 @@ def train(
     callbacks: "Sequence[Callback]" = (),
     device: str | None = None,
     minutes: float | None = None,
+    progress: bool = True,
     **settings: "Unpack[TrainKeywords]",
 ) -> TrainingResult:
     """Train a model on facts.
@@ -57,6 +60,7 @@ def train(
         device: ``"cpu"``, ``"cuda"``, ...; by default an accelerator if there is one.
         minutes: Train for about this long, instead of the epochs of the recipe: the speed of a few steps says how many
             fit, and the learning rate decays over them.
+        progress: Show a bar in a terminal or notebook; ``NARY_PROGRESS=0`` in the environment turns off all bars.
         settings: Other values for keys of the recipe by their own name: ``epochs=20, num_layers=2, loss="margin"``.
 
     Returns:
@@ -92,7 +96,27 @@ def train(
     if minutes is not None:
         check_budget(overrides)
         chosen = fit_epochs(dataset, chosen, minutes, at_most=auto)
-    return train_recipe(dataset, chosen, None if out is None else Path(out), callbacks, module)
+    with TrainingBar(progress) as bar:
+        return train_recipe(dataset, chosen, None if out is None else Path(out), [bar, *callbacks], module)
+
+
+def resume(
+    folder: str | Path, *, callbacks: "Sequence[Callback]" = (), progress: bool = True, verify: bool = True
+) -> TrainingResult:
+    """Continue the training in a run folder from its newest checkpoint; a finished run is only loaded.
+
+    Args:
+        folder: The run folder, from ``nary.train(..., out=folder)`` or ``nary train``.
+        callbacks: Called while training; see :class:`nary.training.callbacks.Callback`.
+        progress: Show a bar in a terminal or notebook.
+        verify: Compare all files with their checksums.
+
+    Returns:
+        The same as :func:`train`.
+
+    """
+    with TrainingBar(progress) as bar:
+        return resume_run(folder, [bar, *callbacks], verify)
 
 
 def blend(runs: Sequence[str | Path | TrainedModel], *, out: str | Path | None = None) -> BlendResult:

@@ -13,6 +13,7 @@ from nary.config import Settings, read_toml, validate_settings, with_overrides
 from nary.data.dataset import Dataset
 from nary.errors import SettingError, did_you_mean
 from nary.evaluation.protocol import Protocol
+from nary.html import escape
 from nary.models.base import DatasetInfo
 from nary.models.blend.settings import BLEND, DEFAULT_PARTS, BlendSettings
 from nary.models.registry import MODELS
@@ -118,6 +119,16 @@ class Recipe(Settings):
     def as_toml(self) -> str:
         """The recipe as a TOML file, every setting written out."""
         return tomli_w.dumps(self.as_tables())
+
+    def __repr__(self) -> str:
+        training = self.training
+        return f"Recipe({self.model_name} on {self.data.name}, {training.epochs} epochs, seed {training.seed})"
+
+    def __str__(self) -> str:
+        return self.as_toml()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.as_toml())}</pre>"
 
 
 def _with_whole_parts(tables: Mapping[str, Any], file: str | None) -> dict[str, Any]:

@@ -1,13 +1,15 @@
 """Dataset: named splits of facts over one vocabulary."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nary.errors import DatasetError, did_you_mean
 from nary.facts import Fact, FactTable, Vocabulary
+from nary.html import table_html
+from nary.tables import Table, left, right
 
 if TYPE_CHECKING:
     import polars
@@ -66,9 +68,9 @@ class Dataset:
 
     def to_pandas(self) -> Any:
         """The same as :meth:`to_polars`, for pandas, which must be installed."""
-        from nary.data.frames import to_pandas
+        from nary.data.frames import as_pandas
 
-        return to_pandas(self)
+        return as_pandas(self.to_polars())
 
     def __getitem__(self, split: str) -> FactTable:
         """Return the facts of a split."""
@@ -106,6 +108,23 @@ class Dataset:
         """Return the dataset with other splits; ``note`` explains them."""
         return replace(self, splits=splits, notes=(*self.notes, note))
 
+    def __len__(self) -> int:
+        return sum(map(len, self.splits.values()))
+
+    def __iter__(self) -> Iterator[Fact]:
+        """All facts by name, split after split; ``data.train.facts(data.vocabulary)`` are those of one split."""
+        return (fact for table in self.splits.values() for fact in table.facts(self.vocabulary))
+
     def __repr__(self) -> str:
         sizes = ", ".join(f"{split} {len(table)}" for split, table in self.splits.items())
         return f"Dataset({self.name!r}, {sizes})"
+
+    def _repr_html_(self) -> str:
+        """Counts by split, for notebooks."""
+        rows = []
+        for split, table in self.splits.items():
+            counts = (len(table), len(table) - table.arities.get(2, 0), max(table.arities, default=0))
+            rows.append([split, *(f"{count:,}" for count in counts)])
+        columns = [*left("split"), *right("facts", "with qualifiers", "largest arity")]
+        names = f"{len(self.vocabulary.entities):,} entities, {len(self.vocabulary.relations):,} relations"
+        return table_html(Table(columns, rows), self.name, [names, *self.notes])

@@ -34,13 +34,13 @@ def to_polars(dataset: Dataset) -> pl.DataFrame:
     return to_frame({split: dataset[split] for split in dataset.splits}, dataset.vocabulary)
 
 
-def to_pandas(dataset: Dataset) -> Any:
-    """Return the same as :func:`to_polars`, for pandas."""
+def as_pandas(frame: pl.DataFrame) -> Any:
+    """Return ``frame`` as one of pandas, which must be installed; pyarrow need not be."""
     try:
         import pandas  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
         raise SettingError("pandas is not installed", "Install it with: pip install pandas") from None
-    return pandas.DataFrame({column.name: column.to_list() for column in to_polars(dataset)})
+    return pandas.DataFrame({column.name: column.to_list() for column in frame})
 
 
 def _from_facts(frame: pl.DataFrame, name: str) -> Dataset:

@@ -38,7 +38,7 @@ _NUM_COLUMNS = 10  # of Ranks
 _Scores = npt.NDArray[np.floating]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ranks:
     """One entry per query in each array [q], ordered by fact and column.
 
@@ -70,6 +70,9 @@ class Ranks:
 
     def __len__(self) -> int:
         return len(self.row)
+
+    def __repr__(self) -> str:
+        return f"Ranks({len(self):,} queries)"
 
     @property
     def is_curve(self) -> bool:

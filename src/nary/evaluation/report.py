@@ -5,17 +5,22 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from re import fullmatch
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nary.evaluation.metrics import METRICS, TIE_BOUNDS, Metrics
 from nary.evaluation.protocol import Protocol
+from nary.html import table_html
 from nary.tables import Table, left, right
 
+if TYPE_CHECKING:
+    import polars
+
 _TITLES = {"mrr": "MRR", "mr": "MR", "count": "Queries", "optimistic": "MRR opt.", "pessimistic": "MRR pess."}
+_SHORT = ("mrr", "hits@1", "hits@10", "count")
 _CURVE_TITLE = "MRR by number of qualifiers given, of queries with any to leave out"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """The metrics of a split; ``notes`` say what a reader of the figures should know.
 
@@ -93,8 +98,37 @@ class Report:
     def _cells(self, figures: Mapping[str, float]) -> list[str]:
         return [_cell(name, figures[name]) if name in figures else "" for name in self.columns]
 
+    def to_polars(self) -> "polars.DataFrame":
+        """A data frame with a row for each group of queries."""
+        import polars as pl
+
+        rows = [
+            {
+                "dataset": self.dataset,
+                "split": self.split,
+                "group": group,
+                **{name: row.get(name) for name in self.columns},
+            }
+            for group, row in self.metrics.items()
+        ]
+        return pl.DataFrame(rows)
+
+    def to_pandas(self) -> Any:
+        """The same as :meth:`to_polars`, for pandas, which must be installed."""
+        from nary.data.frames import as_pandas
+
+        return as_pandas(self.to_polars())
+
     def __str__(self) -> str:
         return self.table()
+
+    def __repr__(self) -> str:
+        shown = self.metrics.get("entity") or next(iter(self.metrics.values()), {})
+        figures = ", ".join(f"{_TITLES.get(name, name)} {_cell(name, shown[name])}" for name in _SHORT if name in shown)
+        return f"Report({self.dataset}, {self.split}: {figures or 'no queries'})"
+
+    def _repr_html_(self) -> str:
+        return table_html(self._table(), f"{self.dataset}, {self.split}", self._below())
 
 
 def _cell(name: str, figure: float) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, Self, TypeAlias
+from typing import Final, Self, TypeAlias, cast
 
 from nary.errors import FactError
 
@@ -135,6 +135,12 @@ class _Statement:
         parts = [quoted(element, "|") for element in (self.subject, self.relation, self.object)]
         parts += [f"{quoted(attribute, '|:')}: {quoted(value, '|')}" for attribute, value in self.qualifiers]
         return " | ".join(parts)
+
+    def _repr_html_(self) -> str:
+        """The drawn graph, for notebooks."""
+        from nary.facts.drawing import fact_svg  # which draws facts
+
+        return fact_svg(cast("Fact | Query", self))
 
 
 def quoted(element: Element, special: str) -> str:

@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,8 @@ from nary.facts.vocabulary import Vocabulary
 
 Ids = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
-_Decoded = tuple[str, str, str, list[tuple[str, str]]]
+_T = TypeVar("_T")
+_Decoded = tuple[_T, _T, _T, list[tuple[_T, _T]]]
 """Subject, relation, object and qualifiers of a fact."""
 
 
@@ -32,6 +34,9 @@ class Block:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Block({len(self):,} facts of arity {self.arity})"
 
     @property
     def qualifiers(self) -> int:
@@ -146,7 +151,12 @@ class FactTable:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"FactTable({len(self)} facts, arities {list(self.arities)})"
+        return f"FactTable({len(self):,} facts, arities {list(self.arities)})"
+
+    def __iter__(self) -> Iterator[_Decoded[int]]:
+        """The ids of subject, relation, object and qualifiers of each fact, in the order they came in."""
+        ids = range(2**31)  # where a name would be looked up, an id stands for itself
+        return self.decode(ids, ids)
 
     @property
     def arities(self) -> dict[int, int]:
@@ -182,7 +192,7 @@ class FactTable:
         for fact in self.decode(vocabulary.entities, vocabulary.relations):
             yield Fact(*fact)
 
-    def decode(self, entities: Sequence[str], relations: Sequence[str]) -> Iterator[_Decoded]:
+    def decode(self, entities: Sequence[_T], relations: Sequence[_T]) -> Iterator[_Decoded[_T]]:
         """Plain (subject, relation, object, qualifiers) tuples, in the order the facts came in."""
         block_of = np.empty(len(self), np.int32)
         row_of = np.empty(len(self), np.int64)
@@ -213,7 +223,7 @@ def decode_fact(ids: Sequence[int], vocabulary: Vocabulary) -> Fact:
     return Fact(*_decode_row(ids, vocabulary.entities, vocabulary.relations))
 
 
-def _decode_row(ids: Sequence[int], entities: Sequence[str], relations: Sequence[str]) -> _Decoded:
+def _decode_row(ids: Sequence[int], entities: Sequence[_T], relations: Sequence[_T]) -> _Decoded[_T]:
     first_value = layout.first_value(layout.num_qualifiers(len(ids)))
     attributes = [relations[i] for i in ids[FIRST_ATTRIBUTE:first_value]]
     pairs = list(zip(attributes, [entities[i] for i in ids[first_value:]], strict=True))

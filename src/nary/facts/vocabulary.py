@@ -71,6 +71,9 @@ class Vocabulary:
         unit = "" if literal.type == "text" else self.labels.get(literal.unit, literal.unit)
         return f"{literal.value} {unit}".rstrip()
 
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self.entities):,} entities, {len(self.relations):,} relations)"
+
     @cached_property
     def fingerprint(self) -> str:
         """Equal for equal names in equal order; labels and types do not count."""

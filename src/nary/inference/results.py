@@ -1,32 +1,11 @@
-"""The results of a predictor: plain dataclasses with ``as_dict`` for JSON. Every name comes with its label."""
+"""The results of a predictor: plain dataclasses. Every name comes with its label."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import NoneType
 from typing import Any
 
+from nary.inference.result import Result
 from nary.models.base import Kind
-
-
-class _Result:
-    """Gives a result dataclass its JSON form."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {name: _plain(value) for name, value in vars(self).items()}
-
-
-_SEQUENCES = (list, tuple)
-_PLAIN = (str, float, int, NoneType)
-
-
-def _plain(value: Any) -> Any:
-    """Like ``dataclasses.asdict``, in a fraction of the time."""
-    if isinstance(value, _PLAIN):
-        return value
-    if isinstance(value, _SEQUENCES):
-        return [_plain(one) for one in value]
-    return {name: _plain(item) for name, item in vars(value).items()}
 
 
 @dataclass(frozen=True)
@@ -38,9 +17,11 @@ class StoredFact:
     split: str
 
 
-@dataclass(frozen=True)
-class StoredFacts(_Result):
+@dataclass(frozen=True, repr=False)
+class StoredFacts(Result[StoredFact]):
     """The stored facts that match a pattern; ``total`` counts those not listed too."""
+
+    _items = "facts"
 
     pattern: str
     total: int
@@ -63,13 +44,15 @@ class Answer:
     matches: int = 0
 
 
-@dataclass(frozen=True)
-class Prediction(_Result):
+@dataclass(frozen=True, repr=False)
+class Prediction(Result[Answer]):
     """The best answers to a query with one gap, best first; with ``known="first"`` those that are known before others.
 
     ``matches`` is the number of stored facts that contain the query. ``calibrated`` if the probabilities were
     calibrated on facts the model was not trained on.
     """
+
+    _items = "answers"
 
     query: str
     position: str
@@ -77,6 +60,10 @@ class Prediction(_Result):
     matches: int = 0
     notes: Sequence[str] = ()
     calibrated: bool = False
+
+    def _gist(self) -> str:
+        shown = [f"{answer.label} {answer.probability:.1%}" for answer in self.answers[:3]]
+        return ", ".join([*shown, *(["..."] if len(self) > len(shown) else [])]) or "no answers"
 
 
 @dataclass(frozen=True)
@@ -101,9 +88,11 @@ class Completion:
     matches: int = 0
 
 
-@dataclass(frozen=True)
-class Completions(_Result):
+@dataclass(frozen=True, repr=False)
+class Completions(Result[Completion]):
     """The best completions of a query with several gaps, like :class:`Prediction`."""
+
+    _items = "answers"
 
     query: str
     positions: Sequence[str]
@@ -129,13 +118,15 @@ class ElementPlausibility:
     fit: float
 
 
-@dataclass(frozen=True)
-class Plausibility(_Result):
+@dataclass(frozen=True, repr=False)
+class Plausibility(Result[ElementPlausibility]):
     """The probability that a fact is true, and its elements, those that fit least first.
 
     It is ``calibrated`` on facts the model was not trained on and corrupted ones, half and half; without such facts it
     is the product of the fits. ``known`` and the next two are as in :class:`Answer`.
     """
+
+    _items = "elements"
 
     fact: str
     plausibility: float
@@ -145,6 +136,9 @@ class Plausibility(_Result):
     matches: int
     elements: Sequence[ElementPlausibility]
     notes: Sequence[str] = ()
+
+    def _gist(self) -> str:
+        return f"{self.plausibility:.1%} plausible"
 
 
 @dataclass(frozen=True)
@@ -164,12 +158,14 @@ class Suggestion:
     matches: int = 0
 
 
-@dataclass(frozen=True)
-class Suggestions(_Result):
+@dataclass(frozen=True, repr=False)
+class Suggestions(Result[Suggestion]):
     """Qualifiers that a fact may lack, in the order of :class:`Prediction`.
 
     ``matches`` is the number of stored facts that contain the fact, also those without further qualifiers.
     """
+
+    _items = "suggestions"
 
     fact: str
     suggestions: Sequence[Suggestion]
@@ -254,9 +250,11 @@ class Rule:
     example: RuleExample | None
 
 
-@dataclass(frozen=True)
-class RuleList(_Result):
+@dataclass(frozen=True, repr=False)
+class RuleList(Result[Rule]):
     """Rules of a model, the most confident first; ``total`` counts all rules of the model."""
+
+    _items = "rules"
 
     relation: str | None
     total: int
@@ -273,12 +271,14 @@ class Attention:
     weight: float
 
 
-@dataclass(frozen=True)
-class Explanation(_Result):
+@dataclass(frozen=True, repr=False)
+class Explanation(Result[Contribution]):
     """Why a model gives an answer: contributions to its score, similar training facts, attention.
 
     ``rules`` that name it and ``parts`` that speak for it are there if the model has rules or is a blend.
     """
+
+    _items = "contributions"
 
     fact: str
     position: str
@@ -314,9 +314,11 @@ class Neighbor:
     similarity: float
 
 
-@dataclass(frozen=True)
-class Neighbors(_Result):
+@dataclass(frozen=True, repr=False)
+class Neighbors(Result[Neighbor]):
     """The most similar names of the same kind, nearest first."""
+
+    _items = "neighbors"
 
     name: str
     label: str
@@ -325,9 +327,13 @@ class Neighbors(_Result):
 
 
 @dataclass(frozen=True)
-class Found(_Result):
+class Found:
     """A name that a search found."""
 
     name: str
     label: str
     kind: Kind
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return dict(vars(self))

@@ -2,20 +2,24 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from nary.errors import OutputError
 from nary.evaluation.metrics import GROUPS
+from nary.html import table_html
 from nary.plotting import new_figure, save_figure
-from nary.reproduction.compared_run import ComparedRun
+from nary.reproduction.compared_run import ComparedRun, read_runs
 from nary.reproduction.curve_plot import LEVELS, has_curve, plot_given
 from nary.tables import Strong, Table, escape_markdown, left, right
+
+if TYPE_CHECKING:
+    import polars
 
 _SHOWN = [("entity", "mrr"), ("entity", "hits@1"), ("entity", "hits@10")]
 _SHOWN += [(group, "mrr") for group in ("subject/object", "value", "relation")]
@@ -29,7 +33,7 @@ _TIMED_COLOR, _UNTIMED_COLOR = "#2f6690", "#6b7280"
 _LOG_SCALE_FROM = 10  # ratio of the longest to the shortest training
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Runs by their reports on one split."""
 
@@ -103,14 +107,44 @@ class Comparison:
     def csv(self) -> str:
         """Comma-separated values, unrounded, for all query groups; lines below the table start with ``#``."""
         text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
+        records = self._records()
+        writer = csv.DictWriter(text, records[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(records)
+        return text.getvalue() + "".join(f"# {line}\n" for line in self.below)
+
+    def to_polars(self) -> "polars.DataFrame":
+        """A data frame with a row for each run and the metrics of all query groups, unrounded."""
+        import polars as pl
+
+        return pl.DataFrame(self._records(), infer_schema_length=None)
+
+    def to_pandas(self) -> Any:
+        """The same as :meth:`to_polars`, for pandas, which must be installed."""
+        from nary.data.frames import as_pandas
+
+        return as_pandas(self.to_polars())
+
+    def _records(self) -> list[dict[str, Any]]:
         groups = [group for group in (*GROUPS, *dict(_CURVE)) if any(group in run.metrics for run in self.runs)]
         columns = [(group, name) for group in groups for name in _EXPORTED]
-        writer.writerow([*_DESCRIPTION, *self._cost_titles, *(f"{name} {group}" for group, name in columns)])
-        for run in self.runs:
-            description = [getattr(run, name) for name in _DESCRIPTION]
-            writer.writerow([*description, *self._costs(run), *(run.metric(*column) for column in columns)])
-        return text.getvalue() + "".join(f"# {line}\n" for line in self.below)
+        return [
+            {
+                **{name: getattr(run, name) for name in _DESCRIPTION},
+                **dict(zip(self._cost_titles, self._costs(run), strict=True)),
+                **{f"{name} {group}": run.metric(group, name) for group, name in columns},
+            }
+            for run in self.runs
+        ]
+
+    def __repr__(self) -> str:
+        return f"Comparison({len(self.given)} runs on {self.split})"
+
+    def __str__(self) -> str:
+        return "\n".join([self.text(), *self.below])
+
+    def _repr_html_(self) -> str:
+        return table_html(self._table(), f"{len(self.given)} runs on {self.split}", self.below)
 
     def plot(self, path: Path) -> None:
         """Plot entity MRR over training time; runs without a training time are horizontal lines.
@@ -177,6 +211,24 @@ class Comparison:
     def _shown(self) -> list[tuple[str, str]]:
         """The metrics that at least one run has."""
         return [column for column in (*_SHOWN, *_CURVE) if self.best(*column) is not None]
+
+
+def compare(
+    runs: Sequence[str | Path], *, split: str = "test", protocol: Mapping[str, Any] | None = None
+) -> Comparison:
+    """Compare evaluated runs.
+
+    Args:
+        runs: Run folders, model folders or result records. A folder must hold a report on ``split``:
+            ``nary evaluate RUN``, or ``model.add_report(model.evaluate(), folder)``.
+        split: The split they were evaluated on.
+        protocol: Use reports by another protocol than that of each recipe, such as ``{"evaluation.filter": "none"}``.
+
+    Returns:
+        A table for terminals and notebooks, which ``to_polars`` and ``to_pandas`` turn into a data frame.
+
+    """
+    return Comparison(split, read_runs([Path(run) for run in runs], split, protocol or {}))
 
 
 def _title(group: str, name: str) -> str:

@@ -23,7 +23,7 @@ from nary.training.callbacks import Callback
 _PARTS = "parts"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BlendResult(TrainingResult):
     """What blending returns: the blend, and what its parts are worth on the valid facts."""
 

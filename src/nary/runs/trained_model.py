@@ -20,6 +20,7 @@ from nary.facts import Fact, FactTable, Position, Query, Vocabulary, parse, pars
 from nary.files.locks import folder_lock
 from nary.files.manifest import FolderUpdate, updating, write_manifest
 from nary.files.writing import atomic_path
+from nary.html import table_html
 from nary.inference import folder as model_folder
 from nary.inference.card import card
 from nary.inference.prediction import Known
@@ -36,8 +37,9 @@ from nary.inference.results import (
     Suggestions,
 )
 from nary.models.base import Kind, Model
-from nary.progress import Progress, no_progress
+from nary.progress import Progress, shown
 from nary.recipe import Recipe
+from nary.tables import Table, left
 
 _WAIT = 60.0  # seconds for others that store something in the same folder
 _TRIPLES_ONLY = "Qualifiers are left out: the model was trained on primary triples and is ranked on them."
@@ -61,6 +63,12 @@ class TrainedModel:
 
     def __repr__(self) -> str:
         return f"TrainedModel({self.name} on {self.dataset.name}, {self.num_parameters:,} parameters, {self.device})"
+
+    def _repr_html_(self) -> str:
+        """What the model is and how good it is, for notebooks."""
+        rows = [["data", repr(self.dataset)], ["parameters", f"{self.num_parameters:,}"], ["device", str(self.device)]]
+        about = table_html(Table(left("", ""), rows), self.name)
+        return about + "".join(report._repr_html_() for report in self.reports)
 
     @property
     def name(self) -> str:
@@ -98,9 +106,12 @@ class TrainedModel:
         facts: str | FactTable = "test",
         *,
         protocol: Protocol | None = None,
-        progress: Progress = no_progress,
+        progress: Progress | bool = True,
     ) -> Report:
-        """Rank every element of the facts of a split, or of a table of facts with the ids of this model."""
+        """Rank every element of the facts of a split, or of a table of facts with the ids of this model.
+
+        ``progress`` is called while ranking; True shows a bar in a terminal or notebook, False nothing.
+        """
         return self.rank(facts, protocol=protocol, progress=progress)[0]
 
     def rank(
@@ -108,7 +119,7 @@ class TrainedModel:
         facts: str | FactTable = "test",
         *,
         protocol: Protocol | None = None,
-        progress: Progress = no_progress,
+        progress: Progress | bool = True,
     ) -> tuple[Report, Ranks]:
         """Like :meth:`evaluate`, with the rank of every query."""
         if isinstance(facts, str):
@@ -116,7 +127,8 @@ class TrainedModel:
         else:
             split, table = self._split_of(facts), self.without_unused_qualifiers(facts)
         protocol = protocol or self.protocol()
-        report, ranks = evaluate(self.module, self.dataset, split, protocol, progress=progress, table=table)
+        with shown(progress, "Ranking") as called:
+            report, ranks = evaluate(self.module, self.dataset, split, protocol, progress=called, table=table)
         if self.triples_only:
             report = replace(report, notes=[_TRIPLES_ONLY, *report.notes])
         return report, ranks

@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ import torch
 from nary.data.dataset import Dataset
 from nary.errors import NaryError, NaryWarning, OutputError, SettingError
 from nary.evaluation.metrics import Metrics
+from nary.html import table_html
 from nary.inference import folder as model_folder
 from nary.models.base import Model
 from nary.models.registry import MODELS
@@ -22,6 +23,7 @@ from nary.runs.preparation import check_model_size, check_recipe, prepare_datase
 from nary.runs.rescue import rescue
 from nary.runs.run_folder import RunFolder, check_free, is_run_folder
 from nary.runs.trained_model import TrainedModel, resolve_device
+from nary.tables import Table, left
 from nary.training.batches import TrainingBatches
 from nary.training.callbacks import Callback, RunningMean, StepReport
 from nary.training.checkpoint import Checkpoints
@@ -41,12 +43,12 @@ class InterruptedRun(NaryError):  # noqa: N818 (nobody made an error)
     exit_code = 130
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrainingResult:
     """What training returns: the model, how it went, and the run folder if one was written."""
 
     model: TrainedModel
-    losses: list[float] = field(repr=False)
+    losses: list[float]
     """The loss of every step of this call."""
     loss: float | None
     """The running mean of the loss at the end; None if there was nothing to train."""
@@ -67,6 +69,24 @@ class TrainingResult:
     def metrics(self) -> Metrics:
         """The metrics on the valid split; empty if it was not ranked."""
         return next((report.metrics for report in self.model.reports if report.split == "valid"), {})
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model.name} on {self.model.dataset.name}: {self._summary})"
+
+    def _repr_html_(self) -> str:
+        """How training went, for notebooks."""
+        where = [] if self.folder is None else [f"Run folder: {self.folder}"]
+        rows = [["model", repr(self.model)], ["training", self._summary]]
+        about = table_html(Table(left("", ""), rows), notes=where)
+        return about + "".join(report._repr_html_() for report in self.model.reports)
+
+    @property
+    def _summary(self) -> str:
+        loss = [] if self.loss is None else [f"loss {self.loss:.4g}"]
+        mrr = [f"valid MRR {self.metrics['entity']['mrr']:.3f}"] if "entity" in self.metrics else []
+        return ", ".join(
+            [f"{self.steps:,} steps", f"{self.epochs:g} epochs", f"{self.seconds:.1f} seconds", *loss, *mrr]
+        )
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
@@ -263,7 +283,7 @@ def _validation(model: TrainedModel) -> Validate | None:
     if "valid" not in model.dataset.splits or "valid" in model.recipe.data.train_on:
         return None
     protocol = model.recipe.evaluation.without_curve()
-    return lambda: float(model.evaluate("valid", protocol=protocol).metrics["entity"]["mrr"])
+    return lambda: float(model.evaluate("valid", protocol=protocol, progress=False).metrics["entity"]["mrr"])
 
 
 def _finish(model: TrainedModel, folder: RunFolder | None, *, trained: bool, rank_valid: bool) -> None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Json
-from nary.apps.cli.output import print_json, print_table, progress_bar, say
+from nary.apps.cli.output import print_json, print_table, say
+from nary.progress import progress_bar
 
 if TYPE_CHECKING:
     from nary.runs.blend_training import BlendResult

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from nary.apps.cli.options import Data, Format, Json, OnError, OnErrorOption
-from nary.apps.cli.output import notice, open_data, print_json, progress_bar, say
+from nary.apps.cli.output import notice, open_data, print_json, say
+from nary.progress import progress_bar
 
 
 def convert(

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from nary.apps.cli.options import Json
-from nary.apps.cli.output import print_json, print_table, progress_bar, say
+from nary.apps.cli.output import print_json, print_table, say
+from nary.progress import progress_bar
 
 
 def datasets(

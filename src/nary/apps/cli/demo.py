@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.blend import print_parts
-from nary.apps.cli.output import notice, print_table, progress_bar, say
+from nary.apps.cli.output import notice, print_table, say
 from nary.apps.cli.serve import require_server, say_address
 from nary.apps.cli.training_bar import TrainingBar
 from nary.errors import MissingExtraError
+from nary.progress import progress_bar
 
 if TYPE_CHECKING:
     from nary.inference.results import Answer
@@ -133,9 +134,9 @@ def _remark(answer: "Answer") -> str:
 
 
 def _draw(folder: "RunFolder", out: Path, fact: str) -> None:
-    from nary.apps.drawing import draw_fact
     from nary.apps.plots import plot_curves
     from nary.facts import parse_fact
+    from nary.facts.drawing import draw_fact
     from nary.runs import RunFolder
 
     draw_fact(parse_fact(fact), out / "fact.svg")

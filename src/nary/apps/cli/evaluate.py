@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Device, Json, RunPath, Threads
-from nary.apps.cli.output import notice, open_data, print_json, progress_bar, say
+from nary.apps.cli.output import notice, open_data, print_json, say
 from nary.errors import OutputError, SettingError
+from nary.progress import progress_bar
 
 if TYPE_CHECKING:
     from nary.facts import FactTable

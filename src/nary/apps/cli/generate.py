@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from nary.apps.cli.options import Json, Seed
-from nary.apps.cli.output import print_json, print_table, progress_bar
+from nary.apps.cli.output import print_json, print_table
 from nary.errors import SettingError
+from nary.progress import progress_bar
 
 
 def generate(

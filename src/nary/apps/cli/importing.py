@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nary.apps.cli.options import OnError
-from nary.apps.cli.output import notice, print_json, print_table, progress_bar, say
+from nary.apps.cli.output import notice, print_json, print_table, say
 from nary.errors import SettingError
+from nary.progress import progress_bar
 
 if TYPE_CHECKING:
     from nary.data.dataset import Dataset

@@ -6,8 +6,7 @@ label must not move the cursor, change the title or hide other lines.
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ import typer
 
 from nary.apps.cli.options import OnError
 from nary.errors import NaryError
-from nary.progress import Progress
+from nary.progress import progress_bar
 from nary.tables import Column, Table, escape_controls
 
 if TYPE_CHECKING:
@@ -88,24 +87,6 @@ def _cell(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return f"{value:,.3f}" if isinstance(value, float) else str(value)
-
-
-@contextmanager
-def progress_bar(what: str, show: bool) -> Iterator[Progress]:
-    """A progress bar on standard error while the body runs; ``report(done, total)`` moves it."""
-    from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Bars(*columns, console=console, transient=True, disable=not (show and console.is_terminal)) as bars:
-        task = bars.add_task(what, total=None)
-
-        def report(done: int, total: int | None) -> None:
-            bars.update(task, completed=done, total=total)
-
-        yield report
 
 
 def open_data(data: str, format: str | None = None, on_error: OnError = OnError.stop, quiet: bool = False) -> "Dataset":

@@ -17,8 +17,9 @@ from nary.apps.cli.options import (
     Threads,
     Unseen,
 )
-from nary.apps.cli.output import known_by, notice, print_json, print_table, progress_bar, say
+from nary.apps.cli.output import known_by, notice, print_json, print_table, say
 from nary.errors import SettingError
+from nary.progress import progress_bar
 
 if TYPE_CHECKING:
     from nary.inference.batch import Job

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Json
-from nary.apps.cli.output import notice, open_data, print_json, print_table, progress_bar, say
+from nary.apps.cli.output import notice, open_data, print_json, print_table, say
 from nary.apps.cli.training_bar import TrainingBar
+from nary.progress import progress_bar
 from nary.threads import available_cores
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Device, RunPath, Threads, Unseen, is_one_fact
-from nary.apps.cli.output import known_by, notice, open_data, print_json, print_table, progress_bar
+from nary.apps.cli.output import known_by, notice, open_data, print_json, print_table
 from nary.errors import SettingError
+from nary.progress import progress_bar
 
 if TYPE_CHECKING:
     from nary.facts import Fact, FactTable, Vocabulary

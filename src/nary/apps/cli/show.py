@@ -38,8 +38,8 @@ def show(
 
     Example: nary show "Marie Curie | award received | ? | point in time: 1911" --out curie.svg
     """
-    from nary.apps.drawing import draw_fact
     from nary.facts import parse
+    from nary.facts.drawing import draw_fact
     from nary.facts.graph import fact_graph
 
     given = parse(fact)

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from nary.apps.cli.options import Data, Format, Json, OnError, OnErrorOption, Seed
-from nary.apps.cli.output import notice, open_data, print_json, print_table, progress_bar
+from nary.apps.cli.output import notice, open_data, print_json, print_table
+from nary.progress import progress_bar
 
 
 def split(

@@ -13,8 +13,8 @@ from itertools import accumulate
 from math import ceil, dist
 from typing import TypeAlias
 
-from nary.apps.drawing.picture import LABEL_SIZE, LEGEND_SIZE, LINE_HEIGHT, Box, Curve, LegendEntry, Picture, Point
 from nary.facts import Position, Role
+from nary.facts.drawing.picture import LABEL_SIZE, LEGEND_SIZE, LINE_HEIGHT, Box, Curve, LegendEntry, Picture, Point
 from nary.facts.graph import FactGraph
 
 Route: TypeAlias = tuple[Point, Point, Point, Point]

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nary.apps.drawing import draw_fact, fact_svg
-from nary.apps.drawing.layout import MAX_LABEL_WIDTH, lay_out, text_width, wrap_label
-from nary.apps.drawing.picture import Box, Picture
 from nary.errors import MissingExtraError, OutputError, SettingError
 from nary.facts import GAP, Fact, Query
+from nary.facts.drawing import draw_fact, fact_svg
+from nary.facts.drawing.layout import MAX_LABEL_WIDTH, lay_out, text_width, wrap_label
+from nary.facts.drawing.picture import Box, Picture
 from nary.facts.graph import VARIANTS, fact_graph
 
 SVG = "{http://www.w3.org/2000/svg}"

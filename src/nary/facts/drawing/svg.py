@@ -2,8 +2,8 @@
 
 from xml.sax.saxutils import escape
 
-from nary.apps.drawing.layout import clean_text
-from nary.apps.drawing.picture import (
+from nary.facts.drawing.layout import clean_text
+from nary.facts.drawing.picture import (
     BACKGROUND,
     CAPTION_SIZE,
     EDGE_STYLES,

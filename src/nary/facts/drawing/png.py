@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nary.apps.drawing.layout import clean_text
-from nary.apps.drawing.picture import (
+from nary.errors import MissingExtraError
+from nary.facts.drawing.layout import clean_text
+from nary.facts.drawing.picture import (
     BACKGROUND,
     CAPTION_SIZE,
     EDGE_STYLES,
@@ -22,7 +23,6 @@ from nary.apps.drawing.picture import (
     Stroke,
     vertex_style,
 )
-from nary.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from nary.apps.drawing.layout import lay_out
-from nary.apps.drawing.png import write_png
-from nary.apps.drawing.svg import picture_svg
 from nary.errors import OutputError
 from nary.facts import Fact, Query
+from nary.facts.drawing.layout import lay_out
+from nary.facts.drawing.png import write_png
+from nary.facts.drawing.svg import picture_svg
 from nary.facts.graph import fact_graph
 from nary.files.writing import atomic_path
 

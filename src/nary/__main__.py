@@ -1,0 +1,5 @@
+"""``python -m nary``: the command line."""
+
+from nary.apps.cli.main import main
+
+main()
