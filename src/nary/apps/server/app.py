@@ -16,6 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from nary.apps.server.batching import Worker
+from nary.apps.server.browsing import browsing_routes
 from nary.apps.server.connections import BACKLOG, Limits, limited_connection
 from nary.apps.server.errors import add_error_handlers
 from nary.apps.server.facts import example_queries
@@ -88,6 +89,7 @@ def create_app(model: TrainedModel, options: ServeOptions) -> FastAPI:
         redirect_slashes=False,  # a redirection repeats the Host header, whatever that says
     )
     app.include_router(api_routes(model, worker))
+    app.include_router(browsing_routes(model, worker))
     add_page_routes(app)
     add_error_handlers(app)
     app.add_middleware(BodyLimit)  # the middleware added last sees a request first
