@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from html import escape
 from importlib.resources import files
@@ -39,6 +40,7 @@ from nary.apps.server.schemas import (
     SearchResponse,
     SuggestRequest,
 )
+from nary.evaluation.report import Report
 from nary.facts import Position
 from nary.inference.results import Completions, Neighbors, Prediction, StoredFacts, Suggestions
 from nary.runs import TrainedModel
@@ -102,8 +104,9 @@ def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
     def search(
         q: Annotated[str, Query(max_length=1000)], kind: OptionalKind = None, limit: Count = 20
     ) -> SearchResponse:
-        """Find names and labels that start with the text, then those that contain it, ignoring case."""
-        return SearchResponse(matches=predictor.names.search(q, kind, limit))
+        """Find names and labels that start with the text, then those that contain it, ignoring case and accents."""
+        matches = predictor.names.search(q, kind, limit)
+        return SearchResponse(matches=matches, nearest=[] if matches else predictor.names.nearest(q, kind))
 
     @router.post("/facts", summary="Look up stored facts")
     def find_facts(body: FactsRequest) -> StoredFacts:
@@ -134,7 +137,13 @@ def _describe(model: TrainedModel) -> ModelResponse:
         name=model.name,
         settings=model.settings.model_dump(mode="json"),
         parameters=model.num_parameters,
+        description=model.module.description,
+        reference=model.module.reference,
         dataset=data.name,
+        fingerprint=data.fingerprint,
+        weights=model.weights_digest,
+        recipe=model.recipe.as_toml(),
+        updates=[str(update) for update in model.updates],
         counts=CountsOut(
             entities=len(data.vocabulary.entities),
             relations=len(data.vocabulary.relations),
@@ -143,9 +152,15 @@ def _describe(model: TrainedModel) -> ModelResponse:
         ),
         predicts=sorted(model.module.roles, key=lambda role: role.value),
         calibrated=model.predictor.calibrated,
-        metrics=[report.as_dict() for report in model.reports],
+        metrics=[_without_relations(report) for report in model.reports],
         version=__version__,
     )
+
+
+def _without_relations(report: Report) -> dict[str, Any]:
+    """A report without the groups of single relations: there may be very many."""
+    metrics = {group: figures for group, figures in report.metrics.items() if "[relation=" not in group}
+    return replace(report, metrics=metrics).as_dict()
 
 
 _ENDPOINTS_PAGE = """<!doctype html>

@@ -226,6 +226,7 @@ class SearchResponse(BaseModel):
     """The names that match a search, best first."""
 
     matches: list[Found]
+    nearest: list[Found] = Field(description="If nothing matches: names that may have been meant, if any is near.")
 
 
 class ExamplesResponse(BaseModel):
@@ -281,12 +282,19 @@ class ModelResponse(BaseModel):
     name: str = Field(examples=["gran"])
     settings: dict[str, Any]
     parameters: int
+    description: str = Field(description="What kind of model it is.")
+    reference: str = Field(description="Where it was published.")
     dataset: str
+    fingerprint: str = Field(description="A hash of the facts and names of the dataset.")
+    weights: str | None = Field(description="The SHA-256 of the file of weights.")
+    recipe: str = Field(description="All settings of the training, in TOML.")
+    updates: list[str] = Field(description="What was added after training.")
     counts: CountsOut
     predicts: list[Role] = Field(description="The roles it can predict.")
     calibrated: bool = Field(description="Whether probabilities are calibrated on facts held out from training.")
     metrics: list[dict[str, Any]] = Field(
-        description="The results of `nary evaluate`, one report for each split and protocol, as in metrics.json."
+        description="The results of `nary evaluate`, one report for each split and protocol, as in metrics.json "
+        "but without those of single relations, which `/api/relation` has."
     )
     version: str = Field(description="The version of Nary.")
 
