@@ -25,7 +25,7 @@ def fold(text: str) -> str:
 
 
 class NearestTexts:
-    """Finds texts that are spelled almost like another one, or have all of its words."""
+    """Finds texts that are spelled almost like another one or, if there are none, that have all of its words."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = [" ".join(_words(text)) for text in texts]
@@ -43,10 +43,8 @@ class NearestTexts:
         if not 0 < len(wanted) <= _LONGEST:
             return []
         near = [(1 - similarity, place) for place, similarity in self._spelled_like(wanted)]
-        taken = {place for _, place in near}
-        if len(wanted) >= _SHORTEST:
-            holding = (place for place, other in enumerate(self._texts) if place not in taken and _holds(other, words))
-            near += [(1 + len(self._texts[place]), place) for place in holding]
+        if not near and len(wanted) >= _SHORTEST:
+            near = [(len(other), place) for place, other in enumerate(self._texts) if _holds(other, words)]
         return [place for _, place in sorted(near)[:limit]]
 
     def _spelled_like(self, wanted: str) -> list[tuple[int, float]]:

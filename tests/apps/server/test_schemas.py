@@ -11,7 +11,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
-POST = ("predict", "score", "suggest", "explain", "facts", "graph")
+POST = ("predict", "score", "lines", "suggest", "explain", "facts", "graph")
 GET = (
     *("similar", "search", "facts", "examples", "model"),
     *("entity", "missing", "doubtful", "relations", "relation", "rules"),

@@ -7,9 +7,10 @@ from fastapi import APIRouter, Query, Request
 
 from nary.apps.server.batching import Worker
 from nary.apps.server.errors import ERROR_RESPONSES
-from nary.apps.server.requests import Count, Name, Offset, RelationName, in_parts, off_loop, turn
+from nary.apps.server.requests import Count, Name, Offset, RelationName, off_loop, turn
 from nary.errors import SettingError
 from nary.inference.entity_profile import facts_of_group
+from nary.inference.lines import in_parts
 from nary.inference.plausibility import doubtful
 from nary.inference.results import (
     DoubtfulFacts,

@@ -1,17 +1,15 @@
-"""What the endpoints share: the parameters of requests, whose turn a request waits for, and work in parts."""
+"""What the endpoints share: the parameters of requests, and whose turn a request waits for."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Annotated, TypeVar
 
 from fastapi import Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from nary.apps.server.schemas import MAX_ITEMS
-from nary.facts import Fact
 from nary.models.base import Kind
 
 _Result = TypeVar("_Result")
-_MAX_ELEMENTS = 256  # elements scored at a time: longer requests let others in between
 
 Count = Annotated[int, Query(ge=1, le=MAX_ITEMS)]
 """How many answers, facts or names to return."""
@@ -32,18 +30,3 @@ def turn(request: Request) -> tuple[str | None, str]:
 async def off_loop(read: Callable[[], _Result]) -> _Result:
     """Read and check facts in a thread: finding the names nearest to an unknown one takes time."""
     return await run_in_threadpool(read)
-
-
-def in_parts(facts: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
-    """Divide facts into parts of a bounded number of elements, at least one fact each."""
-    part: list[Fact] = []
-    size = 0
-    for fact in facts:
-        elements = len(fact.elements())
-        if part and size + elements > _MAX_ELEMENTS:
-            yield part
-            part, size = [], 0
-        part.append(fact)
-        size += elements
-    if part:
-        yield part

@@ -22,7 +22,7 @@ from nary.apps.server.facts import (
     read_query,
     read_statement,
 )
-from nary.apps.server.requests import Count, Name, OptionalKind, in_parts, off_loop, turn
+from nary.apps.server.requests import Count, Name, OptionalKind, off_loop, turn
 from nary.apps.server.schemas import (
     CountsOut,
     ExamplesResponse,
@@ -42,6 +42,7 @@ from nary.apps.server.schemas import (
 )
 from nary.evaluation.report import Report
 from nary.facts import Position
+from nary.inference.lines import in_parts
 from nary.inference.results import Completions, Neighbors, Prediction, StoredFacts, Suggestions
 from nary.runs import TrainedModel
 from nary.version import __version__
