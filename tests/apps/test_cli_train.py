@@ -185,6 +185,9 @@ def test_evaluate_broken_down(nary: Nary, trained: Path, data: Dataset) -> None:
     by_relation = nary("evaluate", trained, "--by", "relation", "--json").json["metrics"]
     counts = [f["count"] for group, f in by_relation.items() if group.startswith("primary[relation=")]
     assert sum(counts) == len(data.test)
+    relation = data.vocabulary.relations[int(data.test.blocks[0].ids[0, 0])]
+    stored = load_model(trained).relation(relation).metrics["test"]
+    assert stored["primary"] == by_relation[f"primary[relation={relation}]"]
 
 
 def test_evaluate_as_csv_and_latex(nary: Nary, trained: Path) -> None:

@@ -56,14 +56,17 @@ class FactIndex:
                 parts.append(np.stack(np.broadcast_arrays(answers, block.rows[at], extra)))
         return Fillings(*np.concatenate(parts, axis=1))
 
-    def mentions(self, entity: int) -> Rows:
-        """The places of the facts that mention an entity, ascending."""
+    def mentioning(self, entity: int) -> Iterator[tuple[Block, Rows]]:
+        """The facts that mention an entity: blocks with the positions of their rows, ascending."""
         numbers = np.unique(self._mentions.with_key(entity))
         bounds = np.searchsorted(numbers, self._starts).tolist()
-        parts = [
-            block.rows[numbers[bounds[i] : bounds[i + 1]] - self._starts[i]]
-            for i, block in enumerate(self.table.blocks)
-        ]
+        for i, block in enumerate(self.table.blocks):
+            if bounds[i] < bounds[i + 1]:
+                yield block, numbers[bounds[i] : bounds[i + 1]] - self._starts[i]
+
+    def mentions(self, entity: int) -> Rows:
+        """The places of the facts that mention an entity, ascending."""
+        parts = [block.rows[rows] for block, rows in self.mentioning(entity)]
         return np.sort(np.concatenate([np.empty(0, np.int64), *parts]))
 
     def row(self, place: int) -> list[int]:

@@ -69,12 +69,12 @@ class FactLookup:
         resolve = self.names.resolve
         resolved = resolve(pattern) if isinstance(pattern, Fact) else resolve(pattern)  # noqa: RUF034 (one type each)
         places = self.index.places(Pattern.encode(resolved, self.dataset.vocabulary))
-        return self._page(str(resolved), places, limit, offset)
+        return self.page(str(resolved), places, limit, offset)
 
     def about(self, entity: str, limit: int = 20, offset: int = 0) -> StoredFacts:
         """The facts that mention an entity anywhere, like :meth:`find`."""
         i = self.names.entity(entity)
-        return self._page(self.dataset.vocabulary.entities[i], self.index.mentions(i), limit, offset)
+        return self.page(self.dataset.vocabulary.entities[i], self.index.mentions(i), limit, offset)
 
     def stored(self, place: int) -> StoredFact:
         """The fact at a place among those of all splits."""
@@ -121,7 +121,13 @@ class FactLookup:
         matches = np.bincount(np.searchsorted(ids, facts // size), minlength=len(ids))
         return StoredAnswers(ids, places[first], matches, len(np.unique(facts % size)))
 
-    def _page(self, pattern: str, places: Rows, limit: int, offset: int) -> StoredFacts:
+    def facts_about(self, entity: str, limit: int = 20, offset: int = 0) -> list[Fact]:
+        """The facts that :meth:`about` lists."""
+        places = self.index.mentions(self.names.entity(entity))[offset : offset + limit].tolist()
+        return [decode_fact(self.index.row(place), self.dataset.vocabulary) for place in places]
+
+    def page(self, pattern: str, places: Rows, limit: int, offset: int = 0) -> StoredFacts:
+        """The facts at some places, at most ``limit`` of them after the first ``offset``."""
         if limit < 1:
             raise SettingError(f"{limit} facts were asked for", "Ask for one or more.")
         shown = places[offset : offset + limit].tolist()

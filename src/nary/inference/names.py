@@ -6,13 +6,16 @@ from functools import cached_property
 from itertools import islice
 from typing import TypeVar
 
-from nary.errors import DataError, SettingError, did_you_mean
+from nary.errors import DataError, SettingError
 from nary.facts import GAP, Element, Fact, Position, Query, Vocabulary
+from nary.inference.nearest import NearestTexts, fold
 from nary.inference.results import Found
 from nary.models.base import Kind
 
 _Statement = TypeVar("_Statement", Fact, Query)
 _SHOWN = 5  # of the names that an ambiguous text may mean
+_NEAREST = 3  # names that are offered for an unknown one
+_FEW = 30  # names, which are all listed if none is near
 _SEPARATOR = "\0"  # no name holds it
 
 
@@ -41,8 +44,10 @@ class Names:
         for names in self._of.values():
             if names.matches(text):
                 return names.kind, names.id_of(text)
-        known = [name for names in self._of.values() for name in names.names_and_labels]
-        raise DataError(f"unknown name {text!r}", did_you_mean(text, known))
+        nearest = [name for names in self._of.values() for name in names.nearest_texts(text)]
+        raise DataError(
+            f"unknown name {text!r}", _hint(nearest, [n for names in self._of.values() for n in names.names])
+        )
 
     def resolve(self, statement: _Statement, unseen: bool = False) -> _Statement:
         """The same fact or query in the names of the vocabulary; an ``unseen`` name is no error and stays as it is."""
@@ -65,7 +70,10 @@ class Names:
         )
 
     def search(self, text: str, kind: Kind | None = None, limit: int = 20) -> list[Found]:
-        """Names that begin with ``text``, or whose label does, then those that contain it, ignoring case."""
+        """Names that begin with ``text``, or whose label does, then those that contain it.
+
+        Case and accents are ignored.
+        """
         searched = self._chosen(kind)
         hits: dict[tuple[Kind, int], Found] = {}
         for find in (SearchIndex.starting, SearchIndex.containing):
@@ -73,6 +81,14 @@ class Names:
                 for i in find(names.index, text, limit):
                     hits.setdefault((names.kind, i), Found(names.names[i], names.labels[i], names.kind))
         return list(hits.values())[:limit]
+
+    def nearest(self, text: str, kind: Kind | None = None) -> list[Found]:
+        """The names that an unknown ``text`` may stand for: few, or none."""
+        return [
+            Found(names.names[i], names.labels[i], names.kind)
+            for names in self._chosen(kind)
+            for i in names.nearest(text)
+        ]
 
     def labeled(self, statement: Fact | Query) -> str:
         """The text form with labels instead of names, for people to read."""
@@ -105,7 +121,7 @@ class _KindNames:
         """The one id that ``text`` means."""
         ids = self.matches(text)
         if not ids:
-            raise DataError(f"unknown {self.kind} {text!r}", did_you_mean(text, self.names_and_labels))
+            raise DataError(f"unknown {self.kind} {text!r}", _hint(self.nearest_texts(text), self.names))
         if len(ids) > 1:
             meant = ", ".join(self.names[i] for i in ids[:_SHOWN]) + (", ..." if len(ids) > _SHOWN else "")
             kinds = "entities" if self.kind == "entity" else "relations"
@@ -117,10 +133,25 @@ class _KindNames:
         """The label of each name."""
         return [self._vocabulary.label(name) for name in self.names]
 
-    @property
-    def names_and_labels(self) -> list[str]:
-        """Everything that could have been written, once each."""
-        return list(dict.fromkeys([*self.names, *self.labels]))
+    def nearest(self, text: str) -> list[int]:
+        """The ids of the names nearest to an unknown text."""
+        size = len(self.names)
+        places = self._nearest.find(text, 2 * _NEAREST)  # a name comes twice at most: name and label
+        ids = (place if place < size else self._labeled[place - size] for place in places)
+        return list(dict.fromkeys(ids))[:_NEAREST]
+
+    def nearest_texts(self, text: str) -> list[str]:
+        """What to write for these: the label, or the name where others have the same label."""
+        return [self.labels[i] if self.matches(self.labels[i]) == [i] else self.names[i] for i in self.nearest(text)]
+
+    @cached_property
+    def _nearest(self) -> NearestTexts:
+        return NearestTexts([*self.names, *(self.labels[i] for i in self._labeled)])
+
+    @cached_property
+    def _labeled(self) -> list[int]:
+        """The ids of names with a label of their own."""
+        return [i for i, (name, label) in enumerate(zip(self.names, self.labels, strict=True)) if name != label]
 
     @cached_property
     def index(self) -> "SearchIndex":
@@ -185,8 +216,14 @@ class SearchIndex:
             at = self._joined.find(part, self._starts[number + 1])
 
 
+def _hint(nearest: Sequence[str], names: Sequence[str]) -> str:
+    if nearest:
+        return "Did you mean " + " or ".join(nearest) + "?"
+    return "Known: " + ", ".join(names) if len(names) <= _FEW else f"{len(names):,} names are known; none is close."
+
+
 def _folded(text: str) -> str:
-    return text.casefold().replace(_SEPARATOR, " ")
+    return fold(text).replace(_SEPARATOR, " ")
 
 
 def _first(places: Iterator[int], limit: int) -> list[int]:

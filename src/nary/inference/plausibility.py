@@ -1,5 +1,7 @@
 """The plausibility of facts: the probability that each is true, and how well each of its elements fits the others."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from nary.facts import FactTable
@@ -7,7 +9,8 @@ from nary.facts.layout import position_at
 from nary.inference.classification import FactClassifier
 from nary.inference.context import Context
 from nary.inference.evidence import Measured
-from nary.inference.results import ElementPlausibility, Plausibility
+from nary.inference.lookup import FactLookup
+from nary.inference.results import DoubtfulFacts, ElementPlausibility, Plausibility
 from nary.progress import Progress
 
 
@@ -35,6 +38,16 @@ def score(context: Context, classifier: FactClassifier, table: FactTable, progre
             )
         )
     return scored
+
+
+def doubtful(lookup: FactLookup, entity: str, scored: Sequence[Plausibility], offset: int) -> DoubtfulFacts:
+    """The facts about an entity after the first ``offset``, all of which were ``scored``, the least plausible first."""
+    i = lookup.names.entity(entity)
+    name = lookup.dataset.vocabulary.entities[i]
+    facts = sorted(scored, key=lambda one: one.plausibility)
+    return DoubtfulFacts(
+        name, lookup.dataset.vocabulary.label(name), len(lookup.index.mentions(i)), offset, len(facts), facts
+    )
 
 
 def _elements(context: Context, measured: Measured, row: int) -> list[ElementPlausibility]:

@@ -1,17 +1,24 @@
 """The predictor: everything a trained model can be asked, in one class."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from nary.data.dataset import Dataset
 from nary.facts import Fact, FactTable, Position, Query
 from nary.inference import completion, explanation, neighbors, plausibility, prediction, reasons
 from nary.inference.classification import FactClassifier
 from nary.inference.context import Context
+from nary.inference.entity_profile import entity_profile
+from nary.inference.missing import EntitySlots, missing
 from nary.inference.names import Names
 from nary.inference.prediction import Known
+from nary.inference.relation_profile import RelationProfiles
 from nary.inference.results import (
     Completions,
+    DoubtfulFacts,
+    EntityProfile,
     Explanation,
+    MissingFacts,
     Neighbors,
     Plausibility,
     Prediction,
@@ -95,6 +102,29 @@ class Predictor:
     def find_facts(self, pattern: Fact | Query, limit: int = 20) -> StoredFacts:
         """The stored facts that contain a pattern."""
         return self.context.lookup.find(pattern, limit)
+
+    def entity(self, name: str, limit: int = 5) -> EntityProfile:
+        """The stored facts about an entity in groups, with the first ``limit`` facts of each."""
+        return entity_profile(self.context.lookup, name, limit)
+
+    @cached_property
+    def relations(self) -> RelationProfiles:
+        """How each relation is used."""
+        return RelationProfiles(self.context.lookup)
+
+    def missing(self, entity: str, k: int = 5) -> MissingFacts:
+        """What is probably missing about an entity: relations that others like it have, with the best answers."""
+        return missing(self.context, self._entity_slots, entity, k)
+
+    @cached_property
+    def _entity_slots(self) -> EntitySlots:
+        vocabulary = self.context.vocabulary
+        return EntitySlots(self.context.lookup.index.table, len(vocabulary.entities), len(vocabulary.relations))
+
+    def doubtful(self, entity: str, limit: int = 50, offset: int = 0) -> DoubtfulFacts:
+        """The stored facts about an entity after the first ``offset``, ``limit`` of them, least plausible first."""
+        lookup = self.context.lookup
+        return plausibility.doubtful(lookup, entity, self.score(lookup.facts_about(entity, limit, offset)), offset)
 
     def rules(
         self, relation: str | None = None, kind: str | None = None, role: str | None = None, limit: int = 20

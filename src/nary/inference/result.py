@@ -1,6 +1,6 @@
 """What the results of a predictor have in common: a sequence of items, as JSON, as a data frame, and for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -10,8 +10,16 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item", covariant=True)
 
 
-class Result(Generic[_Item]):
-    """Gives a result dataclass its JSON form, and the sequence it holds its iteration, tables and data frames."""
+class AsDict:
+    """Gives a dataclass its JSON form."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {name: _plain(value) for name, value in vars(self).items()}
+
+
+class Result(AsDict, Generic[_Item]):
+    """Gives a result dataclass iteration over the sequence it holds, tables and data frames."""
 
     _items: ClassVar[str]
     """The field with the sequence."""
@@ -24,10 +32,6 @@ class Result(Generic[_Item]):
 
     def __getitem__(self, place: int) -> _Item:
         return getattr(self, self._items)[place]
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {name: _plain(value) for name, value in vars(self).items()}
 
     def to_polars(self) -> "polars.DataFrame":
         """A data frame with a row for each item; frames of equal results can be concatenated."""
@@ -70,4 +74,6 @@ def _plain(value: Any) -> Any:
         return value
     if isinstance(value, _SEQUENCES):
         return [_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
     return {name: _plain(item) for name, item in vars(value).items()}

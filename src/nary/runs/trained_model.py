@@ -28,10 +28,14 @@ from nary.inference.predictor import Predictor
 from nary.inference.provenance import Update
 from nary.inference.results import (
     Completions,
+    DoubtfulFacts,
+    EntityProfile,
     Explanation,
+    MissingFacts,
     Neighbors,
     Plausibility,
     Prediction,
+    RelationProfile,
     RuleList,
     StoredFacts,
     Suggestions,
@@ -182,6 +186,22 @@ class TrainedModel:
         """Why the model predicts the element at a position such as ``"object"`` or ``"value 1"``."""
         chosen = Position.parse(position) if isinstance(position, str) else position
         return self.predictor.explain(_fact(fact), chosen)
+
+    def entity(self, name: str, limit: int = 5) -> EntityProfile:
+        """The stored facts about an entity, grouped by where it stands, with the first ``limit`` of each group."""
+        return self.predictor.entity(name, limit)
+
+    def relation(self, name: str, limit: int = 10) -> RelationProfile:
+        """How a relation is used, with the ``limit`` most frequent subjects, objects, attributes and values."""
+        return self.predictor.relations.profile(name, limit, self.reports)
+
+    def missing(self, entity: str, k: int = 5) -> MissingFacts:
+        """What is probably missing about an entity: relations that others like it have, with the best answers."""
+        return self.predictor.missing(entity, k)
+
+    def doubtful(self, entity: str, limit: int = 50, offset: int = 0) -> DoubtfulFacts:
+        """The first ``limit`` stored facts about an entity after ``offset``, the least plausible first."""
+        return self.predictor.doubtful(entity, limit, offset)
 
     def rules(
         self, relation: str | None = None, kind: str | None = None, role: str | None = None, limit: int = 20

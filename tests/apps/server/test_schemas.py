@@ -11,8 +11,12 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
-POST = ("predict", "score", "suggest", "explain", "facts", "graph")
-GET = ("similar", "search", "facts", "examples", "model")
+POST = ("predict", "score", "lines", "suggest", "explain", "facts", "graph")
+GET = (
+    *("similar", "search", "facts", "examples", "model"),
+    *("entity", "missing", "doubtful", "relations", "relation", "rules"),
+)
+MAY_NEVER_SUCCEED = ("rules",)  # the model of these tests has none
 CHECKS = [
     not_a_server_error,
     checks.status_code_conformance,
@@ -35,7 +39,9 @@ def test_the_server_keeps_to_its_description(served: Served, method: str, name: 
         seen[case.call_and_validate(checks=CHECKS).status_code] += 1
 
     ask()
-    assert seen[200], "no request succeeded, so answers were not compared with their description"
+    assert seen[200] or name in MAY_NEVER_SUCCEED, (
+        "no request succeeded, so answers were not compared with their description"
+    )
 
 
 def test_every_endpoint_is_described_in_words(served: Served) -> None:

@@ -91,16 +91,17 @@ def evaluate(
     with progress_bar("Ranking", show=not json) as progress:
         report, ranking = loaded.rank(table, protocol=protocol, progress=progress)
     report = replace(report, dataset=source, split=split, notes=[*notes, *report.notes])
+    plain = report
+    if by is not None:
+        relations = names.relations if by == "relation" else None
+        report = replace(report, metrics=measure(ranking, by_arity=by == "arity", relations=relations))
     if data is None:
         try:
             loaded.add_report(report, model_path_of(run))
         except OutputError as error:  # the figures are right all the same
             notice(f"the model folder does not store all of this: {error.message}")
     if record is not None:
-        notice(f"recorded {record_result(recordable_run(run), loaded, report, record, label)}")
-    if by is not None:
-        relations = names.relations if by == "relation" else None
-        report = replace(report, metrics=measure(ranking, by_arity=by == "arity", relations=relations))
+        notice(f"recorded {record_result(recordable_run(run), loaded, plain, record, label)}")
     if ranks is not None:
         ranking.write_jsonl(ranks, table, names)
     if json:

@@ -16,9 +16,11 @@ import uvicorn
 from fastapi import FastAPI
 
 from nary.apps.server.batching import Worker
+from nary.apps.server.browsing import browsing_routes
 from nary.apps.server.connections import BACKLOG, Limits, limited_connection
 from nary.apps.server.errors import add_error_handlers
 from nary.apps.server.facts import example_queries
+from nary.apps.server.lines import line_routes
 from nary.apps.server.logs import limit_logs
 from nary.apps.server.middleware import AccessLog, BodyLimit, CancelOnDisconnect, Guard, SafeHeaders, is_loopback
 from nary.apps.server.routes import add_page_routes, api_routes
@@ -87,7 +89,8 @@ def create_app(model: TrainedModel, options: ServeOptions) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,  # a redirection repeats the Host header, whatever that says
     )
-    app.include_router(api_routes(model, worker))
+    for routes in (api_routes, browsing_routes, line_routes):
+        app.include_router(routes(model, worker))
     add_page_routes(app)
     add_error_handlers(app)
     app.add_middleware(BodyLimit)  # the middleware added last sees a request first

@@ -20,20 +20,21 @@ _EXAMPLE_SPLITS = ("test", "valid", "train")  # first those the model was not tr
 
 def read_statement(fact: str | FactJsonRequest) -> Fact | Query:
     """Read a fact or query."""
-    return _bounded(parse(fact) if isinstance(fact, str) else statement_from_json(fact.model_dump()))
+    return bounded(parse(fact) if isinstance(fact, str) else statement_from_json(fact.model_dump()))
 
 
 def read_query(fact: str | FactJsonRequest) -> Query:
     """Read a query, which has at least one gap."""
-    return _bounded(parse_query(fact) if isinstance(fact, str) else query_from_json(fact.model_dump()))
+    return bounded(parse_query(fact) if isinstance(fact, str) else query_from_json(fact.model_dump()))
 
 
 def read_fact(fact: str | FactJsonRequest) -> Fact:
     """Read a fact, which has no gap."""
-    return _bounded(parse_fact(fact) if isinstance(fact, str) else fact_from_json(fact.model_dump()))
+    return bounded(parse_fact(fact) if isinstance(fact, str) else fact_from_json(fact.model_dump()))
 
 
-def _bounded(statement: _Statement) -> _Statement:
+def bounded(statement: _Statement) -> _Statement:
+    """The same fact or query; an error if it has too many qualifiers."""
     if len(statement.qualifiers) > MAX_QUALIFIERS:
         raise FactError(
             f"a fact with {len(statement.qualifiers):,} qualifiers", f"This server accepts at most {MAX_QUALIFIERS}."

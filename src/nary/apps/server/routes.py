@@ -1,16 +1,16 @@
 """The routes: the JSON API under /api, the health check, the list of endpoints and the files of the explorer page."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from html import escape
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Query, Request, Response
 from fastapi.responses import HTMLResponse
-from starlette.concurrency import run_in_threadpool
 
 from nary.apps.server.batching import Worker
 from nary.apps.server.errors import ERROR_RESPONSES
@@ -22,8 +22,8 @@ from nary.apps.server.facts import (
     read_query,
     read_statement,
 )
+from nary.apps.server.requests import Count, Name, OptionalKind, off_loop, turn
 from nary.apps.server.schemas import (
-    MAX_ITEMS,
     CountsOut,
     ExamplesResponse,
     ExplainRequest,
@@ -40,17 +40,12 @@ from nary.apps.server.schemas import (
     SearchResponse,
     SuggestRequest,
 )
-from nary.facts import Fact, Position
+from nary.evaluation.report import Report
+from nary.facts import Position
+from nary.inference.lines import in_parts
 from nary.inference.results import Completions, Neighbors, Prediction, StoredFacts, Suggestions
-from nary.models.base import Kind
 from nary.runs import TrainedModel
 from nary.version import __version__
-
-_Result = TypeVar("_Result")
-_MAX_ELEMENTS = 256  # elements scored at a time: longer requests let others in between
-_Count = Annotated[int, Query(ge=1, le=MAX_ITEMS)]
-_Name = Annotated[str, Query(min_length=1, max_length=1000, examples=["Marie Curie"])]
-_OptionalKind = Annotated[Kind | None, Query(description="Only entities, or only relations.")]
 
 
 def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
@@ -69,56 +64,50 @@ def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
         """
         query = read_query(body.fact)
         query = (
-            predictor.check(query) if predictor.names.knows(query) else await _off_loop(lambda: predictor.check(query))
+            predictor.check(query) if predictor.names.knows(query) else await off_loop(lambda: predictor.check(query))
         )
         if len(query.gaps) > 1:
             check_completion_size(query, body.k)
-            return await worker.run(lambda: predictor.complete(query, body.k, body.known), _turn(request))
-        prediction, request.state.batch = await worker.predict(query, body.k, body.known, _turn(request))
+            return await worker.run(lambda: predictor.complete(query, body.k, body.known), turn(request))
+        prediction, request.state.batch = await worker.predict(query, body.k, body.known, turn(request))
         return prediction
 
     @router.post("/score", summary="Score facts")
     async def score(request: Request, body: ScoreRequest) -> ScoreResponse:
         """Compute the plausibility of each fact, from 0 to 1, and how well each of its elements fits the others."""
         inputs = body.facts if body.facts is not None else [body.fact]
-        facts = await _off_loop(
+        facts = await off_loop(
             lambda: [predictor.names.resolve(read_fact(fact)) for fact in inputs if fact is not None]
         )
-        calls = (partial(predictor.score, part) for part in _parts(facts))
-        return ScoreResponse(facts=await worker.run_parts(calls, _turn(request)))
+        calls = (partial(predictor.score, part) for part in in_parts(facts))
+        return ScoreResponse(facts=await worker.run_parts(calls, turn(request)))
 
     @router.post("/suggest", summary="Suggest qualifiers")
     async def suggest(request: Request, body: SuggestRequest) -> Suggestions:
         """Suggest qualifiers that the fact lacks: what stored facts add to it, then the most probable ones."""
-        fact = await _off_loop(lambda: predictor.names.resolve(read_fact(body.fact)))
-        return await worker.run(lambda: predictor.suggest(fact, body.k, body.known), _turn(request))
+        fact = await off_loop(lambda: predictor.names.resolve(read_fact(body.fact)))
+        return await worker.run(lambda: predictor.suggest(fact, body.k, body.known), turn(request))
 
     @router.post("/explain", summary="Explain an answer", response_model=ExplainResponse)
     async def explain(request: Request, body: ExplainRequest) -> object:
         """Explain the element at a position: contributions to its score, similar training facts, attention."""
         position = Position.parse(body.position)
-        fact = await _off_loop(lambda: predictor.names.resolve(read_fact(body.fact)))
+        fact = await off_loop(lambda: predictor.names.resolve(read_fact(body.fact)))
         check_explanation_size(fact)
-        return (await worker.run(lambda: predictor.explain(fact, position), _turn(request))).as_dict()
+        return (await worker.run(lambda: predictor.explain(fact, position), turn(request))).as_dict()
 
     @router.get("/similar", summary="Find similar entities or relations")
-    async def similar(request: Request, name: _Name, kind: _OptionalKind = None, k: _Count = 10) -> Neighbors:
+    async def similar(request: Request, name: Name, kind: OptionalKind = None, k: Count = 10) -> Neighbors:
         """Find the entities or relations with the nearest embeddings."""
-        return await worker.run(lambda: predictor.similar(name, kind, k), _turn(request))
+        return await worker.run(lambda: predictor.similar(name, kind, k), turn(request))
 
     @router.get("/search", summary="Complete a name")
     def search(
-        q: Annotated[str, Query(max_length=1000)], kind: _OptionalKind = None, limit: _Count = 20
+        q: Annotated[str, Query(max_length=1000)], kind: OptionalKind = None, limit: Count = 20
     ) -> SearchResponse:
-        """Find names and labels that start with the text, then those that contain it, ignoring case."""
-        return SearchResponse(matches=predictor.names.search(q, kind, limit))
-
-    @router.get("/facts", summary="List the facts about an entity")
-    def facts_about(
-        entity: _Name, limit: _Count = 20, offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0
-    ) -> StoredFacts:
-        """List the stored facts that mention an entity, page by page."""
-        return lookup.about(entity, limit, offset)
+        """Find names and labels that start with the text, then those that contain it, ignoring case and accents."""
+        matches = predictor.names.search(q, kind, limit)
+        return SearchResponse(matches=matches, nearest=[] if matches else predictor.names.nearest(q, kind))
 
     @router.post("/facts", summary="Look up stored facts")
     def find_facts(body: FactsRequest) -> StoredFacts:
@@ -143,35 +132,19 @@ def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
     return router
 
 
-def _turn(request: Request) -> tuple[str | None, str]:
-    """Whose turn a request waits for: that of its client's address, for each endpoint."""
-    return request.client.host if request.client else None, request.url.path
-
-
-async def _off_loop(read: Callable[[], _Result]) -> _Result:
-    """Read and check facts in a thread: finding the names nearest to an unknown one takes time."""
-    return await run_in_threadpool(read)
-
-
-def _parts(facts: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
-    """Divide facts into parts of a bounded number of elements, at least one fact each."""
-    part: list[Fact] = []
-    for fact in facts:
-        if part and sum(len(other.elements()) for other in (*part, fact)) > _MAX_ELEMENTS:
-            yield part
-            part = []
-        part.append(fact)
-    if part:
-        yield part
-
-
 def _describe(model: TrainedModel) -> ModelResponse:
     data = model.dataset
     return ModelResponse(
         name=model.name,
         settings=model.settings.model_dump(mode="json"),
         parameters=model.num_parameters,
+        description=model.module.description,
+        reference=model.module.reference,
         dataset=data.name,
+        fingerprint=data.fingerprint,
+        weights=model.weights_digest,
+        recipe=model.recipe.as_toml(),
+        updates=[str(update) for update in model.updates],
         counts=CountsOut(
             entities=len(data.vocabulary.entities),
             relations=len(data.vocabulary.relations),
@@ -180,9 +153,15 @@ def _describe(model: TrainedModel) -> ModelResponse:
         ),
         predicts=sorted(model.module.roles, key=lambda role: role.value),
         calibrated=model.predictor.calibrated,
-        metrics=[report.as_dict() for report in model.reports],
+        metrics=[_without_relations(report) for report in model.reports],
         version=__version__,
     )
+
+
+def _without_relations(report: Report) -> dict[str, Any]:
+    """A report without the groups of single relations: there may be very many."""
+    metrics = {group: figures for group, figures in report.metrics.items() if "[relation=" not in group}
+    return replace(report, metrics=metrics).as_dict()
 
 
 _ENDPOINTS_PAGE = """<!doctype html>

@@ -12,10 +12,12 @@ from nary.facts.fact import GAP, Element, Role
 from nary.facts.graph import fact_graph
 from nary.inference.prediction import Known
 from nary.inference.results import (
+    Completions,
     Contribution,
     Found,
     PartVote,
     Plausibility,
+    Prediction,
     RuleReason,
     StoredFact,
     SupportingFact,
@@ -25,6 +27,8 @@ MAX_ITEMS = 1000
 """The most answers, facts or names in one request or response."""
 MAX_QUALIFIERS = 64
 """The most qualifiers of a fact in a request: the work for a fact grows with the square of its size."""
+MAX_LINES = 200
+"""The most lines in one request: longer files are sent in parts."""
 _Text = Annotated[str, Field(json_schema_extra={"minLength": 1})]
 _QUERY = "Marie Curie | award received | ? | point in time: 1911"
 _FACT = "Marie Curie | award received | Nobel Prize in Chemistry | point in time: 1911"
@@ -113,6 +117,16 @@ class ScoreRequest(_Request):
         return self
 
 
+class LinesRequest(_Request):
+    """The lines of a file: facts and queries as text or as JSON."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"lines": [_FACT, _QUERY], "k": 3}]})
+
+    lines: list[str] = Field(max_length=MAX_LINES)
+    k: int = Field(5, ge=1, le=100, description="The number of answers for each query.")
+    known: Known = _KNOWN
+
+
 class SuggestRequest(_Request):
     """The fact to suggest qualifiers for."""
 
@@ -155,6 +169,14 @@ class GraphRequest(_Request):
 
 
 # Responses
+
+
+class ErrorDetail(BaseModel):
+    """What is wrong and what to do about it."""
+
+    kind: str = Field(description="A short identifier for programs, such as fact, data, token or request.")
+    message: str = Field(description="What is wrong.")
+    hint: str | None = Field(None, description="What to do about it, such as the nearest known name.")
 
 
 class ElementOut(BaseModel):
@@ -222,10 +244,26 @@ class ScoreResponse(BaseModel):
     facts: list[Plausibility]
 
 
+class LineOut(BaseModel):
+    """The result of a line: one of plausibility, prediction and error."""
+
+    line: int = Field(description="The number of the line in the request, from 1.")
+    plausibility: Plausibility | None = Field(None, description="For a fact.")
+    prediction: Prediction | Completions | None = Field(None, description="For a query with one gap, or several.")
+    error: ErrorDetail | None = Field(None, description="What is wrong with the line.")
+
+
+class LinesResponse(BaseModel):
+    """A result for each line, in the order of the request."""
+
+    results: list[LineOut]
+
+
 class SearchResponse(BaseModel):
     """The names that match a search, best first."""
 
     matches: list[Found]
+    nearest: list[Found] = Field(description="If nothing matches: names that may have been meant, if any is near.")
 
 
 class ExamplesResponse(BaseModel):
@@ -281,12 +319,19 @@ class ModelResponse(BaseModel):
     name: str = Field(examples=["gran"])
     settings: dict[str, Any]
     parameters: int
+    description: str = Field(description="What kind of model it is.")
+    reference: str = Field(description="Where it was published.")
     dataset: str
+    fingerprint: str = Field(description="A hash of the facts and names of the dataset.")
+    weights: str | None = Field(description="The SHA-256 of the file of weights.")
+    recipe: str = Field(description="All settings of the training, in TOML.")
+    updates: list[str] = Field(description="What was added after training.")
     counts: CountsOut
     predicts: list[Role] = Field(description="The roles it can predict.")
     calibrated: bool = Field(description="Whether probabilities are calibrated on facts held out from training.")
     metrics: list[dict[str, Any]] = Field(
-        description="The results of `nary evaluate`, one report for each split and protocol, as in metrics.json."
+        description="The results of `nary evaluate`, one report for each split and protocol, as in metrics.json "
+        "but without those of single relations, which `/api/relation` has."
     )
     version: str = Field(description="The version of Nary.")
 
@@ -295,14 +340,6 @@ class HealthResponse(BaseModel):
     """The state of the server."""
 
     status: str = Field(examples=["ok"])
-
-
-class ErrorDetail(BaseModel):
-    """What is wrong and what to do about it."""
-
-    kind: str = Field(description="A short identifier for programs, such as fact, data, token or request.")
-    message: str = Field(description="What is wrong.")
-    hint: str | None = Field(None, description="What to do about it, such as the nearest known name.")
 
 
 class ErrorResponse(BaseModel):
