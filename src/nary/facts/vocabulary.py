@@ -10,6 +10,7 @@ from functools import cached_property
 
 from nary.errors import DataError, did_you_mean
 from nary.facts.literal import MARK, Literal
+from nary.facts.scales import Scales
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,11 @@ class Vocabulary:
             return label
         unit = "" if literal.type == "text" else self.labels.get(literal.unit, literal.unit)
         return f"{literal.value} {unit}".rstrip()
+
+    @cached_property
+    def scales(self) -> Scales:
+        """The literals among the entities, as numbers."""
+        return Scales.of(self.entities)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import orjson
 import torch
+from pydantic import Field
 from safetensors import SafetensorError
 
 from nary.config import Settings, validate_settings
@@ -259,6 +260,7 @@ class _StoredReport(Settings):
     protocol: Protocol
     metrics: dict[str, dict[str, int | float]]
     notes: list[str]
+    literals: dict[str, dict[str, int | float]] = Field(default={})
 
 
 def load_reports(folder: Path) -> list[Report]:
@@ -274,7 +276,7 @@ def load_reports(folder: Path) -> list[Report]:
         if not isinstance(content, list) or not all(isinstance(one, dict) for one in content):
             raise ValueError("it is no list of reports")
         stored = [validate_settings(_StoredReport, one, "report") for one in content]
-    return [Report(one.dataset, one.split, one.protocol, one.metrics, one.notes) for one in stored]
+    return [Report(one.dataset, one.split, one.protocol, one.metrics, one.notes, one.literals) for one in stored]
 
 
 def save_reports(path: Path, reports: Sequence[Report]) -> None:
