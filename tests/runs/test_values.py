@@ -84,3 +84,13 @@ def test_losses_that_use_a_few_rows_are_refused() -> None:
     recipe = small_recipe(data, model__value_knots=8, loss__name="sampled_softmax")
     with pytest.raises(SettingError, match="all entities"):
         train_in(None, data, recipe)
+
+
+def test_without_literals_there_is_nothing_to_embed(tmp_path: Path) -> None:
+    facts = [Fact("Ann", "knows", "Bob"), Fact("Bob", "knows", "Ann")]
+    data = dataset_of(train=facts, valid=facts)
+    recipe = small_recipe(data, model__value_knots=100, training__epochs=1, training__batch_size=4)
+    train_in(tmp_path / "run", data, recipe)
+    loaded = load_model(tmp_path / "run")
+    assert not loaded.module.embeds_values
+    assert loaded.predict("Ann | knows | ?").value is None

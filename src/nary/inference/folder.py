@@ -64,6 +64,8 @@ class Description:
 
 
 _AGAIN = "Get the folder again."
+_LIMITED = frozenset({"value_knots"})
+"""Settings with an upper limit of their own, which may be larger than any weight."""
 
 
 @contextmanager
@@ -232,7 +234,7 @@ def _check_settings(settings: Settings, shapes: Mapping[str, tuple[int, ...]]) -
     """Refuse settings of a model that is larger than its weights, and perhaps too large even to be outlined."""
     largest = max((len(shapes), *(side for shape in shapes.values() if 0 not in shape for side in shape)))
     for key, value in settings:
-        if isinstance(value, int) and value > largest:
+        if isinstance(value, int) and value > largest and key not in _LIMITED:
             raise ValueError(f"model.{key} is {value:,}, and the weights are of a smaller model")
 
 

@@ -58,7 +58,7 @@ class GranSettings(Settings):
     """The prediction layer of the published code, or that of the paper, without GELU and layer norm."""
     partial_embedding: bool = False
     """Add a learned embedding, "there may be more", to the relation of a fact that may have further qualifiers."""
-    value_knots: int = Field(0, ge=0)
+    value_knots: int = Field(0, ge=0, le=4096)
     """Embed numbers and dates by their value, interpolated between so many knots; 0 embeds them as entities."""
 
 
