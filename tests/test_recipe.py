@@ -89,6 +89,9 @@ def test_the_sizes_of_gran_follow_from_the_number_of_facts() -> None:
     assert [one["training.learning_rate"] for one in sizes] == [0.00125, 0.00125, 0.005, 0.0025, 0.00125, 0.00125]
     recipe = choose_recipe("mine", overrides={"training.epochs": 3}, num_facts=20_000)
     assert (recipe.training.epochs, recipe.model.hidden_dim, recipe.model.ffn_dim) == (3, 128, 256)  # type: ignore[attr-defined]
+    assert recipe.model.value_knots > 0  # type: ignore[attr-defined]
+    sampled = choose_recipe("mine", overrides={"loss.name": "sampled_softmax"}, num_facts=20_000)
+    assert sampled.model.value_knots == 0  # type: ignore[attr-defined]  # it uses the rows of a few entities
     assert choose_recipe("mine", recipe="gran/nobel", num_facts=20_000) == choose_recipe("mine", recipe="gran/nobel")
     assert choose_recipe("mine", "ram", num_facts=20_000) == choose_recipe("mine", "ram")
     assert choose_recipe("jf17k", num_facts=20_000) == choose_recipe("jf17k")  # it has a recipe

@@ -22,6 +22,7 @@ from nary.training.settings import DEFAULT_LOSS, LOSSES, LossSettings, TrainingS
 EXAMPLE = "nobel"
 """The dataset whose small and quick recipes serve data without a recipe of their own."""
 _DEFAULT_MODEL = "gran"
+_VALUE_KNOTS = 64
 _TABLES = ("data", "model", "loss", "training", "evaluation")
 
 
@@ -197,13 +198,14 @@ def gran_sizes(num_facts: int) -> dict[str, Any]:
 
     Vectors of 64, from 10,000 facts on of 128, from 50,000 on of 256. An epoch of few facts has many small batches. The
     learning rate falls with wider vectors and smaller batches, the number of epochs with more facts. Narrow vectors
-    train faster in float32.
+    train faster in float32. Numbers and dates, if there are any, are embedded by their value.
     """
     hidden_dim = 64 if num_facts < 10_000 else 128 if num_facts < 50_000 else 256
     batch_size = 2 ** min(9, max(5, int(log2(max(1, num_facts / 12)))))
     return {
         "model.hidden_dim": hidden_dim,
         "model.ffn_dim": 2 * hidden_dim,
+        "model.value_knots": _VALUE_KNOTS,
         "training.batch_size": batch_size,
         "training.learning_rate": round(0.32 / hidden_dim * sqrt(batch_size / 512), 6),
         "training.precision": "fp32" if hidden_dim < 256 else "auto",
@@ -223,13 +225,16 @@ def default_recipe_note(data: str, model: str) -> str | None:
 def override_tables(tables: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
     """``tables`` with other values for the keys ``table.key`` of ``overrides``.
 
-    Another ``loss.name`` drops the keys of ``[loss]`` that the new loss does not have.
+    Another ``loss.name`` drops the keys of ``[loss]`` that the new loss does not have. A loss against the rows of a few
+    entities cannot have literals embedded by their value.
     """
     changed = with_overrides(tables, overrides)
     if _loss_name(changed) != _loss_name(tables):
         known = LOSSES.get(_loss_name(changed)).settings_class.model_fields
         kept = {key: value for key, value in changed["loss"].items() if key in known or f"loss.{key}" in overrides}
         changed["loss"] = kept
+        if LOSSES.get(_loss_name(changed)).by_rows and "model.value_knots" not in overrides:
+            changed["model"].pop("value_knots", None)
     return changed
 
 

@@ -1,12 +1,14 @@
 """Evaluate a model on a split: rank every query, compute the metrics, write the report."""
 
 from nary.data.dataset import Dataset
+from nary.evaluation.guesses import measure_guesses
 from nary.evaluation.known_answers import KnownAnswers
 from nary.evaluation.metrics import measure, warnings
 from nary.evaluation.protocol import Protocol
 from nary.evaluation.queries import Candidates, subjects_and_objects
 from nary.evaluation.ranks import Ranks, rank
 from nary.evaluation.report import Report
+from nary.evaluation.values import ValueRanges
 from nary.facts import FactTable
 from nary.models.base import Model
 from nary.progress import Progress, no_progress
@@ -31,9 +33,12 @@ def evaluate(
     candidates = None
     if protocol.candidates == "seen":
         candidates = subjects_and_objects(dataset.facts, len(dataset.vocabulary.entities))
-    ranks = rank(model, facts, known, protocol, progress, candidates)
+    ranges = ValueRanges(dataset.train, dataset.vocabulary) if len(dataset.vocabulary.scales.ids) else None
+    ranks = rank(model, facts, known, protocol, progress, candidates, ranges)
     metrics = measure(ranks)
-    return Report(dataset.name, split, protocol, metrics, [*_notes(ranks, candidates), *warnings(metrics)]), ranks
+    literals = {} if ranges is None or ranks.guesses is None else measure_guesses(ranks.guesses, ranges)
+    notes = [*_notes(ranks, candidates), *warnings(metrics)]
+    return Report(dataset.name, split, protocol, metrics, notes, literals), ranks
 
 
 def _notes(ranks: Ranks, candidates: Candidates | None) -> list[str]:

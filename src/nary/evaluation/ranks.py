@@ -6,7 +6,7 @@ Other known answers are counted separately, at their indices only, and subtracte
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,10 +17,12 @@ import orjson
 from nary.data.files import open_to_write
 from nary.evaluation.contained_answers import Answers
 from nary.evaluation.given import give
+from nary.evaluation.guesses import Guesser, Guesses
 from nary.evaluation.known_answers import KnownAnswers
 from nary.evaluation.protocol import Protocol, Ties
 from nary.evaluation.queries import Candidates, MaskedBlock, evaluated_roles, mask_table
 from nary.evaluation.scorer import QueryScorer, QueryScores
+from nary.evaluation.values import ValueRanges
 from nary.facts import FactTable, Role, Vocabulary
 from nary.facts.layout import FIRST_ATTRIBUTE, RELATION, position_at
 from nary.facts.table import Rows
@@ -67,6 +69,8 @@ class Ranks:
     """The number of other known answers that were filtered out."""
     given: Rows
     """How many qualifiers the query gave at most, besides that of the masked element; :data:`ALL_GIVEN` for all."""
+    guesses: Guesses | None = None
+    """What was expected where the answer is a literal, if that was asked for."""
 
     def __len__(self) -> int:
         return len(self.row)
@@ -125,22 +129,27 @@ def rank(
     protocol: Protocol,
     progress: Progress = no_progress,
     candidates: Candidates | None = None,
+    ranges: ValueRanges | None = None,
 ) -> Ranks:
     """Rank the answer of every query that the protocol makes of the facts of ``table``.
 
-    ``candidates`` [E] says which entities subjects and objects are ranked against, by default all.
+    ``candidates`` [E] says which entities subjects and objects are ranked against, by default all. With ``ranges``,
+    also guess the values of literals.
     """
     blocks, left_out = mask_table(table, evaluated_roles(model, protocol), candidates)
     blocks = give(blocks, protocol.given)
     scorer = QueryScorer(model, protocol.memory)
+    parts, guesser = [], None if ranges is None else Guesser(ranges)
     with _evaluating(model):
-        parts = [
-            _columns(masked, part.places, counts)
-            for masked, part, counts in count_blocks(scorer, blocks, known, progress, candidates)
-        ]
+        for masked, part, counts in count_blocks(scorer, blocks, known, progress, candidates):
+            parts.append(_columns(masked, part.places, counts))
+            on_curve = protocol.given == "curve" and masked.shortened is not None
+            if guesser is not None and masked.kind == "entity" and not on_curve:
+                guesser.add(masked.ids[part.places], masked.column, part.scores.numpy(), part.rows)
     columns = np.concatenate([np.empty((_NUM_COLUMNS, 0), np.int64), *parts], axis=1)
     order = np.lexsort((columns[-1], columns[3], columns[0]))  # by row, then column
-    return Ranks(protocol.ties, left_out, *columns[:, order])
+    ranks = Ranks(protocol.ties, left_out, *columns[:, order])
+    return ranks if guesser is None else replace(ranks, guesses=guesser.guesses())
 
 
 @contextmanager

@@ -3,12 +3,14 @@
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from re import fullmatch
 from typing import TYPE_CHECKING, Any
 
+from nary.evaluation.guesses import ALL_SLOTS, ValueMetrics
 from nary.evaluation.metrics import METRICS, TIE_BOUNDS, Metrics
 from nary.evaluation.protocol import Protocol
+from nary.evaluation.values import INTERVAL
 from nary.html import table_html
 from nary.tables import Table, left, right
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 _TITLES = {"mrr": "MRR", "mr": "MR", "count": "Queries", "optimistic": "MRR opt.", "pessimistic": "MRR pess."}
 _SHORT = ("mrr", "hits@1", "hits@10", "count")
+_LITERALS_TITLE = "Errors of literals, beside those of the median of the training facts; dates in years"
 _CURVE_TITLE = "MRR by number of qualifiers given, of queries with any to leave out"
 
 
@@ -32,6 +35,8 @@ class Report:
     protocol: Protocol
     metrics: Metrics
     notes: Sequence[str] = ()
+    literals: ValueMetrics = field(default_factory=dict)
+    """How far numbers and dates are off, by slot, if there are any."""
 
     @property
     def columns(self) -> list[str]:
@@ -48,6 +53,7 @@ class Report:
             "protocol": self.protocol.as_dict(),
             "metrics": {group: dict(figures) for group, figures in self.metrics.items()},
             "notes": list(self.notes),
+            **({"literals": {slot: dict(figures) for slot, figures in self.literals.items()}} if self.literals else {}),
         }
 
     @property
@@ -62,7 +68,8 @@ class Report:
     def table(self) -> str:
         """A table in plain text."""
         curve = [f"\n{_CURVE_TITLE}", self._curve_table().text()] if self.curve else []
-        return "\n".join([f"{self.dataset}, {self.split}", self._table().text(), *curve, *self._below()])
+        literals = [f"\n{_LITERALS_TITLE}", self._literals_table().text()] if self.literals else []
+        return "\n".join([f"{self.dataset}, {self.split}", self._table().text(), *curve, *literals, *self._below()])
 
     def csv(self) -> str:
         """Comma-separated values, unrounded; the lines below the table start with ``#``."""
@@ -76,7 +83,8 @@ class Report:
     def latex(self) -> str:
         """A ``tabular`` that needs no package, and the protocol below it."""
         curve = f"{self._curve_table().latex(_CURVE_TITLE + '.')}\n" if self.curve else ""
-        return curve + self._table().latex(" ".join([f"{self.dataset}, {self.split}.", *self._below()]))
+        literals = f"{self._literals_table().latex(_LITERALS_TITLE + '.')}\n" if self.literals else ""
+        return curve + literals + self._table().latex(" ".join([f"{self.dataset}, {self.split}.", *self._below()]))
 
     def _table(self) -> Table:
         rows = [[group, *self._cells(figures)] for group, figures in self.metrics.items() if "[given=" not in group]
@@ -88,6 +96,20 @@ class Report:
         counts = {group: f"{self.metrics[f'{group}[given={levels[-1]}]']['count']:,}" for group in curve}
         rows = [[group, *(f"{curve[group][level]:.3f}" for level in levels), counts[group]] for group in curve]
         return Table([*left("given"), *right(*levels, "Queries")], rows)
+
+    def _literals_table(self) -> Table:
+        """Errors in the unit of the slot, dates in years; those of all slots in units of the spread."""
+        rows = [
+            [
+                "all, by their spread" if slot == ALL_SLOTS else slot,
+                *(f"{figures[name]:,.4g}" for name in ("mae", "median_error", "usual_mae")),
+                f"{figures['in_interval']:.0%}",
+                f"{figures['count']:,}",
+            ]
+            for slot, figures in self.literals.items()
+        ]
+        titles = ("MAE", "Median error", "Baseline MAE", f"In {INTERVAL:.0%} interval", "Queries")
+        return Table([*left("literal"), *right(*titles)], rows)
 
     def _below(self) -> list[str]:
         return [self.protocol.describe(), *self.notes]

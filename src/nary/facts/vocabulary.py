@@ -10,6 +10,7 @@ from functools import cached_property
 
 from nary.errors import DataError, did_you_mean
 from nary.facts.literal import MARK, Literal
+from nary.facts.scales import Scales
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,11 @@ class Vocabulary:
 
     def __repr__(self) -> str:
         return f"Vocabulary({len(self.entities):,} entities, {len(self.relations):,} relations)"
+
+    @cached_property
+    def scales(self) -> Scales:
+        """The literals among the entities, as numbers."""
+        return Scales.of(self.entities)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -14,6 +14,7 @@ from nary.errors import FactError, SettingError
 from nary.evaluation.known_answers import KnownAnswers
 from nary.evaluation.queries import EncodedQuery, encode_query
 from nary.evaluation.scorer import QueryScorer
+from nary.evaluation.values import ValueRanges
 from nary.facts import GAP, Fact, FactTable, Position, Query
 from nary.facts.layout import RELATION
 from nary.inference.calibration import Calibration
@@ -77,6 +78,11 @@ class Context:
     def slots(self) -> Slots:
         """What stands in each slot of the training facts."""
         return Slots(self.dataset.train, len(self.vocabulary.entities), len(self.vocabulary.relations))
+
+    @cached_property
+    def ranges(self) -> ValueRanges:
+        """The numbers and dates in each slot of the training facts."""
+        return ValueRanges(self.dataset.train, self.vocabulary)
 
     def candidates(self, kind: Kind) -> Sequence[str]:
         """The names of all candidates of a kind."""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import orjson
 import torch
+from pydantic import Field
 from safetensors import SafetensorError
 
 from nary.config import Settings, validate_settings
@@ -63,6 +64,8 @@ class Description:
 
 
 _AGAIN = "Get the folder again."
+_LIMITED = frozenset({"value_knots"})
+"""Settings with an upper limit of their own, which may be larger than any weight."""
 
 
 @contextmanager
@@ -231,7 +234,7 @@ def _check_settings(settings: Settings, shapes: Mapping[str, tuple[int, ...]]) -
     """Refuse settings of a model that is larger than its weights, and perhaps too large even to be outlined."""
     largest = max((len(shapes), *(side for shape in shapes.values() if 0 not in shape for side in shape)))
     for key, value in settings:
-        if isinstance(value, int) and value > largest:
+        if isinstance(value, int) and value > largest and key not in _LIMITED:
             raise ValueError(f"model.{key} is {value:,}, and the weights are of a smaller model")
 
 
@@ -259,6 +262,7 @@ class _StoredReport(Settings):
     protocol: Protocol
     metrics: dict[str, dict[str, int | float]]
     notes: list[str]
+    literals: dict[str, dict[str, int | float]] = Field(default={})
 
 
 def load_reports(folder: Path) -> list[Report]:
@@ -274,7 +278,7 @@ def load_reports(folder: Path) -> list[Report]:
         if not isinstance(content, list) or not all(isinstance(one, dict) for one in content):
             raise ValueError("it is no list of reports")
         stored = [validate_settings(_StoredReport, one, "report") for one in content]
-    return [Report(one.dataset, one.split, one.protocol, one.metrics, one.notes) for one in stored]
+    return [Report(one.dataset, one.split, one.protocol, one.metrics, one.notes, one.literals) for one in stored]
 
 
 def save_reports(path: Path, reports: Sequence[Report]) -> None:

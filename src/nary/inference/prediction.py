@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from typing import Literal, get_args
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from nary.errors import FactError, SettingError
 from nary.evaluation.queries import EncodedQuery
+from nary.evaluation.values import INTERVAL
 from nary.facts import Query
 from nary.inference.context import Context
-from nary.inference.results import Answer, Prediction
+from nary.inference.results import Answer, EstimatedValue, Prediction
 
 Known = Literal["first", "mark", "hide", "only"]
 """Where known answers go: before all others, among the others by their score, nowhere, or alone."""
@@ -23,11 +25,13 @@ def predict(context: Context, queries: Sequence[Query], k: int, known: Known) ->
     encoded = [_encode(context, query) for query in queries]
     stored = [context.lookup.answers(query) for query in encoded]
     answers: dict[int, list[Answer]] = {}
+    values: dict[int, EstimatedValue | None] = {}
     for part in context.score(encoded):
         for place, row in zip(part.places, part.rows, strict=True):
             best = _best(part.scores[row], torch.from_numpy(stored[place].ids), k, known)
             scores, probabilities = part.scores[row, best].tolist(), part.log_probabilities[row, best].exp().tolist()
             names = context.candidates(encoded[place].kind)
+            values[place] = _estimate(context, encoded[place], part.log_probabilities[row])
             answers[place] = [
                 _answer(context, names[i], probability, score, stored[place].find(i))
                 for i, probability, score in zip(best.tolist(), probabilities, scores, strict=True)
@@ -40,6 +44,7 @@ def predict(context: Context, queries: Sequence[Query], k: int, known: Known) ->
             stored[place].total,
             context.notes(query),
             context.calibrated,
+            values[place],
         )
         for place, query in enumerate(queries)
     ]
@@ -74,6 +79,20 @@ def _best(scores: Tensor, known_ids: Tensor, k: int, known: Known) -> Tensor:
     room = k if known == "hide" else k - len(first)
     others = scores.index_fill(0, known_ids, -torch.inf).topk(min(room, len(scores) - len(known_ids))).indices
     return others if known == "hide" else torch.cat([first, others])
+
+
+def _estimate(context: Context, query: EncodedQuery, log_probabilities: Tensor) -> EstimatedValue | None:
+    """The value in the gap, if numbers or dates stand there in training facts and the relation is known."""
+    if query.kind == "relation" or query.hidden:
+        return None
+    slot = int(context.ranges.slots(np.array([query.ids]), query.column)[0])
+    if (range_ := context.ranges.of(slot)) is None:
+        return None
+    places = range_.quantiles(log_probabilities.numpy()[None])[0]
+    low, median, high = (context.vocabulary.entities[i] for i in range_.ids[places].tolist())
+    shown = [context.vocabulary.label(name) for name in (median, low, high)]
+    label = "{}; {:.0%} between {} and {}".format(shown[0], INTERVAL, *shown[1:])
+    return EstimatedValue(label, low, median, high, INTERVAL)
 
 
 def _answer(context: Context, name: str, probability: float, score: float, stored: tuple[int, int] | None) -> Answer:

@@ -128,12 +128,27 @@ class Answer:
     matches: int = 0
 
 
+@dataclass(frozen=True)
+class EstimatedValue:
+    """The median of the numbers or dates that stand in the gap, by their probability, and an interval around it.
+
+    ``low``, ``median`` and ``high`` are literals that the model knows; the value is between the first and the last
+    with ``probability``.
+    """
+
+    label: str
+    low: str
+    median: str
+    high: str
+    probability: float
+
+
 @dataclass(frozen=True, repr=False)
 class Prediction(Result[Answer]):
     """The best answers to a query with one gap, best first; with ``known="first"`` those that are known before others.
 
     ``matches`` is the number of stored facts that contain the query. ``calibrated`` if the probabilities were
-    calibrated on facts the model was not trained on.
+    calibrated on facts the model was not trained on. ``value`` is given where numbers or dates are expected.
     """
 
     _items = "answers"
@@ -144,6 +159,7 @@ class Prediction(Result[Answer]):
     matches: int = 0
     notes: Sequence[str] = ()
     calibrated: bool = False
+    value: EstimatedValue | None = None
 
     def _gist(self) -> str:
         shown = [f"{answer.label} {answer.probability:.1%}" for answer in self.answers[:3]]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import torch
@@ -12,6 +12,7 @@ from nary.config import Settings
 from nary.data.dataset import Dataset
 from nary.data.transforms.duplicates import drop_duplicates
 from nary.facts import FactTable, Role, Vocabulary
+from nary.facts.scales import Scales
 from nary.models.alternation import Alternation
 from nary.models.batch import Batch
 from nary.models.products import score_candidates
@@ -37,6 +38,8 @@ class DatasetInfo:
     max_arity: int
     """Over all splits."""
     facts: FactTable
+    scales: Scales = field(default_factory=lambda: Scales.of(()))
+    """The literals among the entities, as numbers."""
 
     @classmethod
     def from_dataset(
@@ -53,6 +56,7 @@ class DatasetInfo:
             len(dataset.vocabulary.relations),
             max(arities),
             facts if qualifiers else drop_duplicates(facts),
+            dataset.vocabulary.scales,
         )
 
     def num_candidates(self, kind: Kind) -> int:
@@ -144,6 +148,16 @@ class Model(nn.Module):
         return {
             name: kinds.index("entity") * self.info.num_relations for name, kinds in tables.items() if "entity" in kinds
         }
+
+    @property
+    def learns_new_rows(self) -> bool:
+        """Whether an entity that is added can learn its rows alone: they do not change what others are."""
+        return bool(self.entity_tables())
+
+    @property
+    def embeds_values(self) -> bool:
+        """Whether a number or date that is not in the training facts is embedded by its value."""
+        return False
 
     def row_places(self, name: str, smaller: "Model") -> Tensor:
         """The rows of a parameter for the rows [n] of the same parameter of a model with a smaller vocabulary.

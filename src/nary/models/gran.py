@@ -23,6 +23,7 @@ from nary.models.batch import Batch, Group, entities_of, relations_of
 from nary.models.gran_layers import GraphAttentionLayer, Layout, init_weights
 from nary.models.layers import Dropout, embed_ids
 from nary.models.products import Linear
+from nary.models.value_rows import ValueRows
 
 _RELATION, _SUBJECT, _OBJECT, _ATTRIBUTE, _VALUE = range(5)
 
@@ -57,6 +58,8 @@ class GranSettings(Settings):
     """The prediction layer of the published code, or that of the paper, without GELU and layer norm."""
     partial_embedding: bool = False
     """Add a learned embedding, "there may be more", to the relation of a fact that may have further qualifiers."""
+    value_knots: int = Field(0, ge=0, le=4096)
+    """Embed numbers and dates by their value, interpolated between so many knots; 0 embeds them as entities."""
 
 
 class Gran(Model):
@@ -102,6 +105,11 @@ class Gran(Model):
         self.output_norm = nn.LayerNorm(width, eps=1e-12) if settings.norm == "pre" else None
         self.output_bias = nn.Parameter(torch.zeros(info.num_relations + info.num_entities))
         self.output_embedding = _table(0 if settings.tie_embeddings else info.num_relations + info.num_entities, width)
+        if settings.value_knots and not settings.tie_embeddings:
+            raise SettingError("model.value_knots needs tied embeddings", "Set model.tie_embeddings=true.")
+        self.value_rows = None
+        if settings.value_knots and info.scales.names:
+            self.value_rows = ValueRows(info.scales, info.facts, info.num_entities, settings.value_knots, width)
         init_weights(self)
 
     def encode(self, batch: Batch) -> Tensor:
@@ -140,13 +148,36 @@ class Gran(Model):
         rows = slice(self.num_relations, None) if kind == "entity" else slice(self.num_relations)
         if self.output_embedding is not None:
             return self.output_embedding[rows], self.output_bias[rows]
-        return self.entity_embedding if kind == "entity" else self.relation_embedding, self.output_bias[rows]
+        if kind == "entity":
+            return self._entity_rows()
+        return self.relation_embedding, self.output_bias[rows]
+
+    def _entity_rows(self) -> tuple[Tensor, Tensor]:
+        """The embeddings [E, d] and free biases [E] of all entities, those of literals by their value if wanted."""
+        bias = self.output_bias[self.num_relations :]
+        if self.value_rows is None:
+            return self.entity_embedding, bias
+        return self.value_rows(self.entity_embedding, bias)
 
     def vocabulary_tables(self) -> dict[str, tuple[Kind, ...]]:
         """The embeddings, and the tables of the prediction layer."""
         rows = RELATION_ROWS * (self.num_relations // self.info.num_relations) + ENTITY_ROWS
         output = {name: rows for name in ("output_bias", "output_embedding") if getattr(self, name) is not None}
         return super().vocabulary_tables() | output
+
+    def entity_tables(self) -> dict[str, int]:
+        """None if literals are embedded by their value, which rows for a few entities do not tell."""
+        return super().entity_tables() if self.value_rows is None else {}
+
+    @property
+    def learns_new_rows(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def embeds_values(self) -> bool:
+        """Whether ``value_knots`` is set and there are literals."""
+        return self.value_rows is not None
 
     def _pack(self, batch: Batch) -> tuple[Layout, Tensor]:
         """The layout of the batch and the embeddings of all its vertices [N, d]."""
@@ -166,7 +197,7 @@ class Gran(Model):
     def _embed(self, batch: Batch) -> Iterator[Tensor]:
         """The embedding of each vertex [n, T, d], group by group."""
         of_relations = embed_ids(self.relation_embedding, [relations_of(group.ids) for group in batch.groups])
-        of_entities = embed_ids(self.entity_embedding, [entities_of(group.ids) for group in batch.groups])
+        of_entities = embed_ids(self._entity_rows()[0], [entities_of(group.ids) for group in batch.groups])
         for group, relations, entities in zip(batch.groups, of_relations, of_entities, strict=True):
             known = torch.cat([relations[:, :1], entities[:, :2], relations[:, 1:], entities[:, 2:]], 1)
             vertices = torch.where(group.unknown[..., None], self.mask_embedding, known)

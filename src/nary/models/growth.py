@@ -43,10 +43,11 @@ def take_weights(model: Model, smaller: Model) -> NewRows:
     """Copy the weights of ``smaller`` to their rows in ``model``; those of its rows that are new."""
     new_rows, old, parameters = {}, smaller.state_dict(), dict(model.named_parameters())
     for name, tensor in model.state_dict().items():
-        if name not in old:
+        if name not in parameters or not tensor.dim():  # statistics of norms, knots, single numbers
+            if name in old:  # knots of new scales stay as they are
+                tensor[tuple(map(slice, old[name].shape))] = old[name]
+        elif name not in old:
             new_rows[name] = torch.arange(len(tensor), device=tensor.device)
-        elif name not in parameters or not tensor.dim():  # statistics of norms, single numbers
-            tensor.copy_(old[name])
         else:
             places = model.row_places(name, smaller).to(tensor.device)
             is_new = torch.ones(len(tensor), dtype=torch.bool, device=tensor.device)

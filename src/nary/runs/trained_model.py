@@ -164,11 +164,12 @@ class TrainedModel:
 
         Answers that stored facts give come ``first``; see :data:`nary.inference.prediction.Known`.
         """
-        return self.predictor.predict(_query(query), k, known)
+        return self.predict_many([query], k, known)[0]
 
     def predict_many(self, queries: Sequence[str | Query], k: int = 10, known: Known = "first") -> list[Prediction]:
         """The ``k`` best answers to each of many queries, scored together."""
-        return self.predictor.predict_many([_query(query) for query in queries], k, known)
+        parsed = [_query(query) for query in queries]
+        return self._predictor_for(parsed).predict_many(parsed, k, known)
 
     def complete(self, query: str | Query, k: int = 10, known: Known = "first") -> Completions:
         """The ``k`` best ways to fill all gaps of a query."""
@@ -176,7 +177,8 @@ class TrainedModel:
 
     def score(self, facts: Sequence[str | Fact]) -> list[Plausibility]:
         """How plausible each fact is, and which of its elements fits least."""
-        return self.predictor.score([_fact(fact) for fact in facts])
+        parsed = [_fact(fact) for fact in facts]
+        return self._predictor_for(parsed).score(parsed)
 
     def suggest(self, fact: str | Fact, k: int = 10, known: Known = "first") -> Suggestions:
         """The ``k`` best qualifiers that a fact does not have yet: those of stored facts, then the most probable."""
@@ -235,15 +237,24 @@ class TrainedModel:
 
         return update(self, facts).model
 
-    def with_unseen_names(self, statements: "Sequence[str | Fact | Query]") -> "TrainedModel":
+    def with_unseen_names(
+        self, statements: "Sequence[str | Fact | Query]", *, only_values: bool = False
+    ) -> "TrainedModel":
         """A model that can be asked about facts and queries with names that this one does not know.
 
-        Such an entity is taken for the average of what stands in its place, which the notes of results say.
+        Such an entity is taken for the average of what stands in its place, which the notes of results say. A number or
+        date has its value if the model embeds values; with ``only_values``, all other names stay unknown.
         """
         from nary.runs.unseen import with_unseen_names  # which makes trained models
 
         parsed = [parse(statement) if isinstance(statement, str) else statement for statement in statements]
-        return with_unseen_names(self, parsed)
+        return with_unseen_names(self, parsed, only_values)
+
+    def _predictor_for(self, statements: "Sequence[Fact | Query]") -> Predictor:
+        """The predictor, which knows the numbers and dates in ``statements`` if the model embeds values."""
+        if not self.module.embeds_values:
+            return self.predictor
+        return self.with_unseen_names(statements, only_values=True).predictor
 
     def save(self, folder: str | Path) -> None:
         """Write a model folder, which :func:`nary.load_model` reads again."""

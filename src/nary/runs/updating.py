@@ -90,7 +90,7 @@ class Grower:
         return larger.eval()
 
     def _learn(self, module: Model, new_rows: NewRows, recipe: Recipe) -> None:
-        if not module.entity_tables():
+        if not module.learns_new_rows:
             self.notes.append(f"{module.name} passes messages along the new facts; their names start as averages")
             return
         new_relations = self.info.num_relations > self.old_info.num_relations

@@ -73,8 +73,8 @@ def predict(
     if unseen and query is None:
         raise SettingError("--unseen is for one QUERY", "nary update adds the names of many facts to a model.")
     loaded = load_model(run, device)
-    if unseen and query is not None:
-        loaded = loaded.with_unseen_names([query])
+    if query is not None:
+        loaded = loaded.with_unseen_names([query], only_values=not unseen)
     predictor = loaded.predictor
     if facts is not None and out is not None:
         _answer_file(predictor, Job(facts, out, k, known.value, on_error is OnError.skip), json)
@@ -102,6 +102,8 @@ def _print_prediction(prediction: "Prediction") -> None:
         for answer in prediction.answers
     ]
     print_table(f"{prediction.query}   ({prediction.position})", ["answer", "probability", "score", "known from"], rows)
+    if prediction.value is not None:
+        say(f"\nvalue: {prediction.value.label}")
     _count_hidden(prediction)
 
 

@@ -55,8 +55,9 @@ def score(
         raise SettingError(f"--worst {worst}", "Ask for one or more.")
     loaded = load_model(run, device)
     given = _read(facts, split)
-    if unseen:
-        loaded = loaded.with_unseen_names([*given[0].facts(given[1])] if isinstance(given, tuple) else [given])
+    if unseen or loaded.module.embeds_values:
+        statements = [*given[0].facts(given[1])] if isinstance(given, tuple) else [given]
+        loaded = loaded.with_unseen_names(statements, only_values=not unseen)
     table = _table(loaded, given)
     with progress_bar("Scoring", show=not json) as progress:
         scores = loaded.predictor.score_table(table, progress)

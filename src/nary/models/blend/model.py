@@ -129,6 +129,11 @@ class Blend(Model):
         size = self.info.num_candidates(kind)
         return vectors.new_zeros(size, vectors.shape[1]), vectors.new_zeros(size)
 
+    @property
+    def embeds_values(self) -> bool:
+        """Whether some part does."""
+        return any(part.embeds_values for part in self.models)
+
     def vocabulary_tables(self) -> dict[str, tuple[Kind, ...]]:
         """Those of the parts."""
         tables = [(number, part.vocabulary_tables()) for number, part in enumerate(self.models)]

@@ -1,0 +1,85 @@
+"""Literals as answers: the values that stand in a slot, and a median and an interval from their scores."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from nary.facts import FactTable, Vocabulary
+from nary.facts.layout import FIRST_ATTRIBUTE, RELATION, num_qualifiers, partner_column, position_at
+from nary.facts.scales import Numbers
+from nary.facts.table import Ids, Rows
+
+INTERVAL = 0.8
+"""The probability that the value is in the interval."""
+_QUANTILES = ((1 - INTERVAL) / 2, 0.5, (1 + INTERVAL) / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class ValueRange:
+    """The literals that stand in a slot of training facts, all of one scale, ordered by value."""
+
+    scale: int
+    ids: Rows
+    values: Numbers
+    median: float
+    """Of the training facts."""
+    spread: float
+    """The mean distance of the training facts from their median."""
+
+    def quantiles(self, scores: npt.NDArray[np.floating]) -> Rows:
+        """The places of the median, and before and after it of the ends of the interval [n, 3], by scores [n, E].
+
+        The scores are those of all entities; probabilities are among the literals of this range.
+        """
+        chosen = scores[:, self.ids].astype(np.float64)
+        shares = np.exp(chosen - chosen.max(1, keepdims=True)).cumsum(1)
+        shares /= shares[:, -1:]
+        return np.stack([(shares < share).sum(1) for share in _QUANTILES], 1)
+
+
+class ValueRanges:
+    """The ranges of the slots of ``facts`` in which literals stand.
+
+    A slot is the subject or the object of a relation, or an attribute of a relation.
+    """
+
+    def __init__(self, facts: FactTable, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._num_entities, self._span = len(vocabulary.entities), len(vocabulary.relations) + FIRST_ATTRIBUTE
+        self.scales, self.values = vocabulary.scales.by_entity(self._num_entities)
+        """The scale of each entity [E], -1 for those on none, and its value."""
+        keys = [np.empty(0, np.int64)]
+        if len(vocabulary.scales.ids):
+            for block in facts.blocks:
+                keys += [self.slots(block.ids, i) * self._num_entities + block.ids[:, i] for i in block.entity_columns]
+        self._keys, self._counts = np.unique(np.concatenate(keys), return_counts=True)
+        self.of = cache(self._of)
+
+    def slots(self, ids: Ids, column: int) -> Rows:
+        """The number of the slot of the elements in an entity ``column`` of id rows [n, 2m+3] -> [n]."""
+        partner = partner_column(column, num_qualifiers(ids.shape[1]))
+        of_relation = column if partner is None else FIRST_ATTRIBUTE + ids[:, partner].astype(np.int64)
+        return ids[:, RELATION].astype(np.int64) * self._span + of_relation
+
+    def name(self, slot: int) -> str:
+        """What stands in a slot, for people."""
+        relation, kind = divmod(slot, self._span)
+        names = [self._vocabulary.label(name) for name in self._vocabulary.relations]
+        what = names[kind - FIRST_ATTRIBUTE] if kind >= FIRST_ATTRIBUTE else str(position_at(kind, 0))
+        return f"{what} of {names[relation]}"
+
+    def _of(self, slot: int) -> ValueRange | None:
+        """The range of a slot, of its most frequent scale; None if most of what stands there is on no scale."""
+        first, last = np.searchsorted(self._keys, [slot * self._num_entities, (slot + 1) * self._num_entities])
+        ids, counts = self._keys[first:last] % self._num_entities, self._counts[first:last]
+        scale = int(np.bincount(self.scales[ids] + 1, counts, minlength=1).argmax()) - 1
+        if scale < 0:
+            return None
+        chosen = np.flatnonzero(self.scales[ids] == scale)
+        chosen = chosen[np.argsort(self.values[ids[chosen]], kind="stable")]
+        ids, counts, values = ids[chosen], counts[chosen], self.values[ids[chosen]]
+        median = float(values[np.searchsorted(counts.cumsum(), counts.sum() / 2)])
+        spread = float((counts * np.abs(values - median)).sum() / counts.sum())
+        return ValueRange(scale, ids, values, median, spread)
