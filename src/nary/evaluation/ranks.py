@@ -56,7 +56,7 @@ class Ranks:
     column: Rows
     """The masked column."""
     role: Rows
-    """The number of the masked element's role in :data:`ROLES`."""
+    """The number of the masked element's role in ``ROLES``."""
     answer: Rows
     """The id that was masked."""
     optimistic: Rows
@@ -66,7 +66,7 @@ class Ranks:
     filtered: Rows
     """The number of other known answers that were filtered out."""
     given: Rows
-    """How many qualifiers the query gave at most, besides that of the masked element; :data:`ALL_GIVEN` for all."""
+    """How many qualifiers the query gave at most, besides that of the masked element; ``ALL_GIVEN`` for all."""
 
     def __len__(self) -> int:
         return len(self.row)
