@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
-from nary.version import __version__  # noqa: E402 (as any other code of the site, after the path is set)
+from nary.version import __version__
 
 project = "Nary"
 author = "The Nary developers"

@@ -66,6 +66,7 @@ def evaluate(
     from nary.evaluation.metrics import measure
     from nary.reproduction.records import check_recordable, record_result, recordable_run
     from nary.runs import load_model
+    from nary.runs.hub import is_hub_address
     from nary.runs.run_folder import model_path_of
 
     for option, value, expected in (("--to", to, ("text", "csv", "latex")), ("--by", by, (None, "arity", "relation"))):
@@ -90,7 +91,7 @@ def evaluate(
     with progress_bar("Ranking", show=not json) as progress:
         report, ranking = loaded.rank(table, protocol=protocol, progress=progress)
     report = replace(report, dataset=source, split=split, notes=[*notes, *report.notes])
-    if data is None:
+    if data is None and not is_hub_address(run):
         try:
             loaded.add_report(report, model_path_of(run))
         except OutputError as error:  # the figures are right all the same
