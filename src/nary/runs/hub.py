@@ -86,13 +86,12 @@ def upload(folder: Path, repository: str, public: bool = False) -> HubAddress:
 
     where = HubAddress.parse(repository)
     read_description(folder)
-    check_files(folder)
     entries = read_manifest(folder)
-    if entries is None or not (folder / WEIGHTS_FILE).is_file():
-        lacks, hint = (
-            (MANIFEST, "nary verify --update makes one.") if entries is None else ("weights", "Train it first.")
-        )
-        raise ModelFolderError(f"{folder} has no {lacks}", hint)
+    if entries is None:
+        raise ModelFolderError(f"{folder} has no {MANIFEST}", "nary verify --update makes one.")
+    if not (folder / WEIGHTS_FILE).is_file():
+        raise ModelFolderError(f"{folder} has no weights yet", "nary train --resume RUN continues its training.")
+    check_files(folder)
     with _explained(where, api):
         if api.token is None:
             raise HubError("pushing a model needs a token", "Set HF_TOKEN, or log in with: hf auth login")
@@ -113,6 +112,13 @@ def _api(purpose: str) -> "HfApi":
     return HfApi(endpoint, get_token(), library_name="nary", library_version=__version__)
 
 
+def _http_error() -> type[Exception]:
+    """What all errors of the connection derive from; the HTTP library of the client depends on its version."""
+    from huggingface_hub.errors import HfHubHTTPError
+
+    return HfHubHTTPError.__bases__[0]
+
+
 def _sizes(api: "HfApi", where: HubAddress) -> dict[str, int | None] | None:
     """The files of a repository and their sizes; None without a connection."""
     from huggingface_hub.errors import HfHubHTTPError
@@ -121,7 +127,7 @@ def _sizes(api: "HfApi", where: HubAddress) -> dict[str, int | None] | None:
         info = api.model_info(where.repository, revision=where.revision, files_metadata=True)
     except HfHubHTTPError:
         raise
-    except (ConnectionError, HfHubHTTPError.__bases__[0]):  # the client's base class of errors of the connection
+    except (ConnectionError, _http_error()):
         return None
     sizes = {file.rfilename: file.size for file in info.siblings or []}
     if (sizes.get(MANIFEST) or 0) > MAX_DOCUMENT:
@@ -132,10 +138,9 @@ def _sizes(api: "HfApi", where: HubAddress) -> dict[str, int | None] | None:
 def _check_sizes(where: HubAddress, entries: Mapping[str, Entry], sizes: Mapping[str, int | None]) -> None:
     """Refuse files that are missing or of other sizes before they are downloaded; the card may be edited."""
     for name, entry in entries.items():
-        if name not in sizes or (name != CARD_FILE and sizes[name] != entry.size):
-            reason = (
-                "missing" if name not in sizes else f"of {sizes[name]:,} bytes, not {entry.size:,} as in {MANIFEST}"
-            )
+        size = sizes.get(name)
+        if size is None or (size != entry.size and name != CARD_FILE):
+            reason = "missing" if size is None else f"it has {size:,} bytes, and {entry.size:,} according to {MANIFEST}"
             raise IntegrityError(reason, "Tell its owner, or use another revision.", f"{where}/{name}")
 
 
@@ -164,5 +169,5 @@ def _explained(where: HubAddress, api: "HfApi") -> Iterator[None]:
     except errors.HfHubHTTPError as error:
         reason = error.server_message or " ".join(str(error).split())
         raise HubError(f"{api.endpoint} answers: {reason}", _LOG_IN) from None
-    except errors.HfHubHTTPError.__bases__[0] as error:
+    except _http_error() as error:
         raise HubError(f"{api.endpoint} cannot be reached: {error}", "Check the connection.") from None
