@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test slow torture lint types imports clean
+.PHONY: demo test slow torture lint types imports docs clean
 
 demo: .venv/demo
 	$(BIN)/nary demo
@@ -29,6 +29,11 @@ types: .venv/dev
 
 imports: .venv/dev
 	$(BIN)/lint-imports
+
+# The site, in build/docs. A warning is an error, and so is a link to a page or section that does not exist.
+docs: .venv/dev
+	$(BIN)/sphinx-build -q -n -W --keep-going -b html docs build/docs
+	@echo "Open build/docs/index.html"
 
 clean:
 	rm -rf .venv dist build

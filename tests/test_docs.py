@@ -10,6 +10,7 @@ from statistics import mean
 
 import pytest
 
+import nary
 from nary.apps.cli.main import app
 from nary.data import catalog
 from nary.evaluation.metrics import GROUPS
@@ -20,7 +21,7 @@ from nary.reproduction.records import read_result_rows
 
 ROOT = Path(__file__).parent.parent
 FIGURE_PAGES = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").rglob("*.md") if page.stem != "results")]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -45,6 +46,36 @@ def test_tables_have_a_cell_for_each_column(page: Path) -> None:
         cells = re.sub(r"`[^`]*`|\\\|", "", line).count("|") if line.startswith("|") else 0
         columns = columns if columns and cells else cells
         assert cells == columns, line
+
+
+def test_every_public_name_is_in_the_api_reference() -> None:
+    pages = "".join(page.read_text() for page in (ROOT / "docs" / "api").glob("*.md"))
+    documented = set(re.findall(r"^\.\. auto\w+:: (?:nary\.)?(\w+)$", pages, re.MULTILINE))
+    assert set(nary.__all__) - documented <= {"NaryError"}, (
+        "give it a place in docs/api"
+    )  # errors are listed as a module
+
+
+@pytest.mark.parametrize("name", [*MODELS])
+def test_every_model_has_a_page(name: str) -> None:
+    page = ROOT / "docs" / ("gran.md" if name == "gran" else f"models/{name}.md")
+    text = page.read_text()
+    assert re.search(r"^    \S", text, re.MULTILINE), "no formula"
+    assert re.search(r"^\| cost of a query \|", text, re.MULTILINE), "no cost"
+    assert "**When to use it.**" in text
+
+
+def test_the_model_zoo_says_what_each_model_predicts() -> None:
+    zoo = (ROOT / "docs" / "models" / "index.md").read_text()
+    rows = dict(re.findall(r"^\| \[([\w-]+)\]\(.*\| ([^|]+) \|$", zoo, re.MULTILINE))
+    assert set(rows) == {*MODELS, "auto"}
+    for name in MODELS:
+        everything = {"subject", "relation", "object", "attribute", "value"} == {
+            role.value for role in MODELS.get(name).roles
+        }
+        assert rows[name] == (
+            "what its parts predict" if name == "blend" else "every position" if everything else "entities"
+        )
 
 
 def test_results_are_made_from_their_files() -> None:

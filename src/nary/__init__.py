@@ -29,7 +29,7 @@ from nary import threads as _threads
 from nary.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from nary.api import blend, list_datasets, list_models, list_recipes, resume, train
+    from nary.api import blend, list_datasets, list_models, list_recipes, push, resume, train
     from nary.data.catalog import register_dataset
     from nary.data.dataset import Dataset
     from nary.data.io.formats import register_format
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _threads.configure()  # before anything imports torch
 
 _MODULES = {
-    "nary.api": ("blend", "list_datasets", "list_models", "list_recipes", "resume", "train"),
+    "nary.api": ("blend", "list_datasets", "list_models", "list_recipes", "push", "resume", "train"),
     "nary.data.catalog": ("register_dataset",),
     "nary.data.dataset": ("Dataset",),
     "nary.data.io.formats": ("register_format",),
@@ -96,6 +96,7 @@ __all__ = [
     "load_model",
     "parse_fact",
     "parse_query",
+    "push",
     "read",
     "register_dataset",
     "register_format",

@@ -24,6 +24,8 @@ from nary.runs import (
 )
 from nary.runs import resume as resume_run
 from nary.runs.budget import check_budget
+from nary.runs.hub import upload
+from nary.runs.run_folder import model_path_of
 from nary.threads import oversubscription_note
 from nary.training.training_bar import TrainingBar
 
@@ -132,6 +134,23 @@ def blend(runs: Sequence[str | Path | TrainedModel], *, out: str | Path | None =
 
     """
     return blend_runs(runs, None if out is None else Path(out))
+
+
+def push(run: str | Path, repository: str, *, public: bool = False) -> str:
+    """Upload a trained model to the Hugging Face Hub, as one commit.
+
+    The facts and names that the model knows are uploaded with it.
+
+    Args:
+        run: A run folder or a model folder.
+        repository: ``"owner/name"``. If it does not exist, it is created.
+        public: Let everybody see a repository that is created here. The visibility of an existing one stays.
+
+    Returns:
+        The address of the commit, which :func:`load_model` takes: ``"hf://owner/name@commit"``.
+
+    """
+    return str(upload(model_path_of(run), repository, public))
 
 
 def _model_name(model: str | type[Model] | Model | None) -> str | None:

@@ -2,8 +2,11 @@
 
 import re
 from pathlib import Path
+from typing import Any
+from unittest.mock import ANY
 
 import pytest
+import yaml
 from runs.small import dataset_of, small_data, small_run
 
 from nary.data.dataset import Dataset
@@ -20,10 +23,17 @@ def card_of(folder: Path) -> str:
     return (folder / "README.md").read_text("utf-8")
 
 
+def metadata_of(text: str) -> dict[str, Any]:
+    """The YAML between the first two lines of dashes, as the hub reads it."""
+    _, metadata, _ = text.split("---\n", 2)
+    return yaml.safe_load(metadata)
+
+
 def test_it_says_what_the_folder_holds(run: TrainedModel, tmp_path: Path) -> None:
     run.save(tmp_path / "model")
     text = card_of(tmp_path / "model")
-    assert text.startswith("# gran on generated\n")
+    assert metadata_of(text) == {"library_name": "nary", "pipeline_tag": "graph-ml", "tags": ANY}
+    assert "\n---\n\n# gran on generated\n" in text
     for split, table in run.dataset.splits.items():
         assert f"| {split} | {len(table)} |" in text
     assert "20 entities, 6 relations." in text
@@ -33,7 +43,7 @@ def test_it_says_what_the_folder_holds(run: TrainedModel, tmp_path: Path) -> Non
     assert "\n    seed = 7\n" in text
     assert "license of the data is not known" in text
     assert "Nothing has been evaluated yet" in text
-    assert text.count("\n## ") == 5
+    assert text.count("\n## ") == 6
 
 
 def test_it_shows_the_figures_of_every_kept_report(run: TrainedModel, tmp_path: Path) -> None:
@@ -42,6 +52,9 @@ def test_it_shows_the_figures_of_every_kept_report(run: TrainedModel, tmp_path: 
     for split in ("valid", "test"):
         again.add_report(again.evaluate(split), tmp_path / "model")
     text = card_of(tmp_path / "model")
+    (listed,) = metadata_of(text)["model-index"]
+    assert [result["dataset"]["split"] for result in listed["results"]] == ["valid", "test"]
+    assert listed["results"][1]["metrics"][0]["value"] == round(again.reports[1].metrics["entity"]["mrr"], 4)
     assert "Nothing has been evaluated yet" not in text
     for report in again.reports:
         figures = report.metrics["relation"]
@@ -77,7 +90,7 @@ def test_names_do_nothing_but_show(tmp_path: Path) -> None:
     assert not re.search(r"^# (Owned|Bad)", text, re.MULTILINE)
     outside = "\n".join(line for line in text.splitlines() if not line.startswith("    "))
     assert len(re.findall(r"^```", outside, re.MULTILINE)) == 4
-    assert text.startswith("# frequency on \\`\\`\\` \\# Bad\n")
+    assert "\n---\n\n# frequency on \\`\\`\\` \\# Bad\n" in text
     row = next(line for line in text.splitlines() if "script" in line)
     assert len(re.findall(r"(?<!\\)\|", row)) == 3
 

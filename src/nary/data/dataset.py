@@ -35,7 +35,10 @@ class Dataset:
     def from_facts(
         cls, name: str, splits: Mapping[str, Sequence[Fact]], labels: Mapping[str, str] | None = None
     ) -> "Dataset":
-        """Build a dataset from facts; ``splits`` are some of :data:`SPLITS`, ``labels`` are texts for names."""
+        """Build a dataset from facts by split (``train``, ``valid``, ``test``, ``context``).
+
+        ``labels`` are texts for names.
+        """
         if unknown := [split for split in splits if split not in SPLITS]:
             raise DatasetError(f"no split is called {unknown[0]!r}", did_you_mean(unknown[0], SPLITS))
         facts = [fact for split_facts in splits.values() for fact in split_facts]

@@ -58,7 +58,7 @@ class Ranks:
     column: Rows
     """The masked column."""
     role: Rows
-    """The number of the masked element's role in :data:`ROLES`."""
+    """The number of the masked element's role in ``ROLES``."""
     answer: Rows
     """The id that was masked."""
     optimistic: Rows
@@ -68,7 +68,7 @@ class Ranks:
     filtered: Rows
     """The number of other known answers that were filtered out."""
     given: Rows
-    """How many qualifiers the query gave at most, besides that of the masked element; :data:`ALL_GIVEN` for all."""
+    """How many qualifiers the query gave at most, besides that of the masked element; ``ALL_GIVEN`` for all."""
     guesses: Guesses | None = None
     """What was expected where the answer is a literal, if that was asked for."""
 

@@ -1,9 +1,12 @@
 """The model card: a Markdown page on a model, its training data, its metrics and its use.
 
-It is made from the contents of the model folder only, without times or paths, so equal models have equal cards.
+It begins with the metadata that the Hugging Face Hub reads, in YAML. It is made from the contents of the model folder
+only, without times or paths, so equal models have equal cards.
 """
 
 from collections.abc import Mapping, Sequence
+
+import orjson
 
 from nary.data.dataset import Dataset
 from nary.data.statistics import statistics
@@ -16,6 +19,7 @@ from nary.version import __version__
 
 _SHOWN = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10", "count": "Queries"}
 _LONGEST = 80
+_TAGS = ["link-prediction", "knowledge-graph", "hyper-relational", "n-ary-facts"]
 
 _USE = """\
 With Nary installed, and this folder called `MODEL`:
@@ -33,6 +37,10 @@ model.predict("subject | relation | ? | attribute: value", k=5)
 ```
 
 `?` stands for the missing element, at any position the model predicts. Loading the folder executes no code from it."""
+
+_INTENDED_USE = """\
+To propose what facts like these lack, and to find those that look wrong, for somebody who checks the answers. It is not
+meant for decisions about people without such a check."""
 
 _LIMITS = """\
 - It knows only the entities and relations in `vocabulary.json`. `nary update` adds others, with their facts.
@@ -53,6 +61,7 @@ def card(
     parameters = sum(parameter.numel() for parameter in model.parameters())
     roles = ", ".join(sorted(role.value for role in model.roles))
     parts = [
+        _metadata(dataset, model, reports),
         f"# {model.name} on {_name(dataset.name)}",
         "A model for link prediction on n-ary facts (subject–relation–object triples with any number of "
         f"attribute–value qualifiers), made with Nary {__version__}. It fills in what is missing: "
@@ -66,9 +75,30 @@ def card(
         "## Metrics",
         *(part for report in reports for part in _metrics(report)),
         *([] if reports else ["Nothing has been evaluated yet. `nary evaluate MODEL` ranks the test split."]),
-        *("## Use", _USE, "## Limits", _LIMITS),
+        *("## Use", _USE, "## Intended use", _INTENDED_USE, "## Limits", _LIMITS),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _metadata(dataset: Dataset, model: Model, reports: Sequence[Report]) -> str:
+    """What the hub shows beside the card and lists models by. JSON is YAML, whatever the names are."""
+    content: dict[str, object] = {"library_name": "nary", "pipeline_tag": "graph-ml", "tags": _TAGS}
+    if results := [_result(dataset, report) for report in reports]:
+        content["model-index"] = [{"name": f"{model.name} on {dataset.name}", "results": results}]
+    lines = [f"{key}: {orjson.dumps(value).decode()}" for key, value in content.items()]
+    return "\n".join(["---", *lines, "---"])
+
+
+def _result(dataset: Dataset, report: Report) -> dict[str, object]:
+    figures = report.metrics.get("entity", {})
+    shown = [(metric, name) for metric, name in _SHOWN.items() if metric in figures and metric != "count"]
+    return {
+        "task": {"type": "graph-ml", "name": "Link prediction"},
+        "dataset": {"name": dataset.name, "type": dataset.name, "split": report.split, "revision": dataset.fingerprint},
+        "metrics": [
+            {"type": metric, "name": f"{name}, entities", "value": round(figures[metric], 4)} for metric, name in shown
+        ],
+    }
 
 
 def _name(name: str) -> str:

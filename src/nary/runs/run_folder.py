@@ -24,6 +24,7 @@ from nary.files.reading import read_bytes
 from nary.files.writing import atomic_path
 from nary.inference import folder as model_folder
 from nary.recipe import Recipe
+from nary.runs.hub import download, is_hub_address
 from nary.runs.trained_model import TrainedModel, resolve_device
 
 RECIPE = "recipe.toml"
@@ -158,7 +159,9 @@ def free_path(dataset: str, model: str) -> Path:
 
 
 def model_path_of(path: str | Path) -> Path:
-    """The model folder that a run folder or a model folder means."""
+    """The model folder that a run folder, a model folder or an address on the hub means."""
+    if is_hub_address(path):
+        return download(str(path))
     return RunFolder(path).model_path if is_run_folder(Path(path)) else Path(path)
 
 
@@ -174,10 +177,10 @@ def verified_folders(path: Path) -> list[Path]:
 
 
 def load_model(path: str | Path, device: str = "auto", verify: bool = True) -> TrainedModel:
-    """Load a trained model from a run folder or a model folder.
+    """Load a trained model from a run folder, a model folder or the Hugging Face Hub.
 
     Args:
-        path: The folder.
+        path: The folder, or an address such as ``"hf://owner/name"`` or ``"hf://owner/name@revision"``.
         device: Where to compute: ``"auto"`` takes an accelerator if there is one.
         verify: Compare all files with their checksums in the manifest; a file that was changed is an error.
 

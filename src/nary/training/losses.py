@@ -34,7 +34,7 @@ class Loss:
     merges_queries: ClassVar[bool] = False
     """Whether a query may have several targets (``training.merge_queries``)."""
     by_rows: ClassVar[bool] = False
-    """Whether a step uses, and updates, few rows of the entity tables (:mod:`nary.training.rows`)."""
+    """Whether a step uses, and updates, few rows of the entity tables (``nary.training.rows``)."""
 
     settings: LossSettings
 

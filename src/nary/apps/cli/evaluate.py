@@ -67,6 +67,7 @@ def evaluate(
     from nary.evaluation.metrics import measure
     from nary.reproduction.records import check_recordable, record_result, recordable_run
     from nary.runs import load_model
+    from nary.runs.hub import is_hub_address
     from nary.runs.run_folder import model_path_of
 
     for option, value, expected in (("--to", to, ("text", "csv", "latex")), ("--by", by, (None, "arity", "relation"))):
@@ -95,7 +96,7 @@ def evaluate(
     if by is not None:
         relations = names.relations if by == "relation" else None
         report = replace(report, metrics=measure(ranking, by_arity=by == "arity", relations=relations))
-    if data is None:
+    if data is None and not is_hub_address(run):
         try:
             loaded.add_report(report, model_path_of(run))
         except OutputError as error:  # the figures are right all the same

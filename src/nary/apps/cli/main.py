@@ -23,6 +23,7 @@ from nary.apps.cli.import_ import import_
 from nary.apps.cli.models import models
 from nary.apps.cli.output import notice, print_error, say
 from nary.apps.cli.predict import predict
+from nary.apps.cli.push import push
 from nary.apps.cli.recipes import recipes
 from nary.apps.cli.reproduce import reproduce
 from nary.apps.cli.results import results
@@ -54,7 +55,7 @@ _UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # typer
 
 _PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Train": (demo, train, update, evaluate, compare, blend, tune),
-    "Use": (predict, facts, score, suggest, explain, rules, similar, serve, export, verify),
+    "Use": (predict, facts, score, suggest, explain, rules, similar, serve, export, push, verify),
     "Data": (datasets, stats, check, convert, import_, split, generate, show),
     "Reproduce": (models, recipes, reproduce, results),
 }

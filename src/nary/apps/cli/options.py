@@ -16,7 +16,14 @@ def _use_threads(count: int | None) -> int | None:
     return count
 
 
-RunPath = Annotated[Path, typer.Argument(metavar="RUN", show_default=False, help="A run folder or a model folder.")]
+RunPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RUN",
+        show_default=False,
+        help="A run folder, a model folder, or a shared model: hf://OWNER/NAME or hf://OWNER/NAME@REVISION.",
+    ),
+]
 _DATA = typer.Argument(
     metavar="DATA",
     show_default=False,
