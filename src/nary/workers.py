@@ -46,7 +46,7 @@ class Workers:
     @cached_property
     def device(self) -> torch.device:
         """Where tensors are exchanged that are on no device yet."""
-        return torch.device("cuda" if dist.get_backend() == "nccl" else "cpu")
+        return torch.device("cuda" if self.size > 1 and dist.get_backend() == "nccl" else "cpu")
 
     def takes(self, number: int) -> bool:
         """Whether this worker does the piece of work with this number: they take turns."""
@@ -92,9 +92,9 @@ class Workers:
         most = max(sizes)
         padded = tensor.new_zeros(most, *tensor.shape[1:])
         padded[: len(tensor)] = tensor
-        output = tensor.new_empty(self.size * most, *tensor.shape[1:])
-        dist.all_gather_into_tensor(output, padded)
-        return torch.cat([part[:size] for part, size in zip(output.split(most), sizes, strict=True)])
+        parts = [torch.empty_like(padded) for _ in sizes]
+        dist.all_gather(parts, padded)
+        return torch.cat([part[:size] for part, size in zip(parts, sizes, strict=True)])
 
     def to_first(self, tensor: Tensor, sizes: list[int] | None = None) -> list[Tensor]:
         """The rows [n, ...] of each worker, at the first one; elsewhere nothing."""
@@ -110,6 +110,20 @@ class Workers:
             parts.append(tensor.new_empty(sizes[rank], *tensor.shape[1:]))
             dist.recv(parts[-1], rank)
         return parts
+
+    def bytes_to_first(self, content: bytes) -> list[bytes]:
+        """What each worker gives, at the first one; elsewhere nothing."""
+        if self.size == 1:
+            return [content]
+        tensor = torch.frombuffer(bytearray(content + b"\0"), dtype=torch.uint8)  # never empty
+        return [part.cpu().numpy().tobytes()[:-1] for part in self.to_first(tensor.to(self.device))]
+
+    def from_first(self, content: bytes) -> bytes:
+        """What the first worker gives."""
+        if self.size == 1:
+            return content
+        tensor = torch.tensor(list(content) if self.is_first else [], dtype=torch.uint8, device=self.device)
+        return self.concatenate(tensor).cpu().numpy().tobytes()
 
     def wait(self) -> None:
         """Wait for all workers."""
@@ -147,7 +161,7 @@ def _reporting_lost() -> Iterator[None]:
     try:
         yield
     except (dist.DistError, RuntimeError) as error:
-        if not _is_lost(error):
+        if not is_lost(error):
             raise
         raise LostWorkerError(
             "another worker has ended or cannot be reached",
@@ -155,7 +169,7 @@ def _reporting_lost() -> Iterator[None]:
         ) from error
 
 
-def _is_lost(error: RuntimeError) -> bool:
+def is_lost(error: RuntimeError) -> bool:
     """Whether an error comes from the exchange with other workers; gloo has no class for that."""
     words = ("connection", "gloo", "timed out", "peer", "nccl", "store")
     return isinstance(error, dist.DistError) or any(word in str(error).lower() for word in words)

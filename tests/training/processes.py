@@ -1,4 +1,7 @@
-"""Real workers for tests: forked processes that exchange tensors by gloo."""
+"""Real workers for tests: processes that exchange tensors by gloo.
+
+They are forked from a process that has imported everything and started nothing: threads do not survive a fork.
+"""
 
 import multiprocessing
 import os
@@ -6,7 +9,7 @@ import socket
 import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from nary.workers import Workers, joined
 
@@ -14,22 +17,20 @@ _Result = TypeVar("_Result")
 _PATIENCE = 120.0  # seconds
 
 
-def run_workers(size: int, function: Callable[[Workers], _Result]) -> list[_Result]:
-    """What ``function`` returns at each of ``size`` workers; the error of a worker is raised here."""
-    context = multiprocessing.get_context("fork")
+def run_workers(size: int, function: Callable[..., _Result], *arguments: Any) -> list[_Result | None]:
+    """What ``function(workers, *arguments)`` returns at each of ``size`` workers; None where one was killed."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["training.worker_jobs"])
     pipes = [context.Pipe(duplex=False) for _ in range(size)]
     port = free_port()
-    processes = [context.Process(target=_work, args=(rank, size, port, function, pipes[rank][1])) for rank in range(size)]
-    for process in processes:
-        process.start()
+    processes = []
+    for rank, (_, sender) in enumerate(pipes):
+        work = context.Process(target=_work, args=(rank, size, port, sender, function, arguments))
+        work.start()
+        sender.close()
+        processes.append(work)
     try:
-        results = []
-        for receiver, _ in pipes:
-            assert receiver.poll(_PATIENCE), "a worker hangs"
-            worked, result = receiver.recv()
-            assert worked, result
-            results.append(result)
-        return results
+        return [_result(receiver) for receiver, _ in pipes]
     finally:
         for process in processes:
             process.join(5)
@@ -43,11 +44,24 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _work(rank: int, size: int, port: int, function: Callable[[Workers], object], sender: Connection) -> None:
-    os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+def _result(receiver: Connection) -> _Result | None:
+    assert receiver.poll(_PATIENCE), "a worker hangs"
+    try:
+        worked, result = receiver.recv()
+    except EOFError:
+        return None
+    assert worked, result
+    return result
+
+
+def _work(
+    rank: int, size: int, port: int, sender: Connection, function: Callable[..., object], arguments: tuple[Any, ...]
+) -> None:
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    os.environ |= {"RANK": str(rank), "WORLD_SIZE": str(size), **place}
     try:
         with joined() as workers:
-            sender.send((True, function(workers)))
+            sender.send((True, function(workers, *arguments)))
     except BaseException:
         sender.send((False, traceback.format_exc()))
     os._exit(0)

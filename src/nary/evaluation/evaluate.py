@@ -10,6 +10,7 @@ from nary.evaluation.report import Report
 from nary.facts import FactTable
 from nary.models.base import Model
 from nary.progress import Progress, no_progress
+from nary.workers import ALONE, Workers
 
 
 def evaluate(
@@ -20,10 +21,12 @@ def evaluate(
     *,
     progress: Progress = no_progress,
     table: FactTable | None = None,
+    workers: Workers = ALONE,
 ) -> tuple[Report, Ranks]:
     """Rank every element of every fact of a split under ``protocol``, by default the published rules.
 
-    ``table`` holds other facts to rank, encoded with the vocabulary of the dataset.
+    ``table`` holds other facts to rank, encoded with the vocabulary of the dataset. Of several ``workers`` each ranks a
+    share, and all have the result.
     """
     protocol = protocol or Protocol()
     facts = dataset[split] if table is None else table
@@ -31,7 +34,7 @@ def evaluate(
     candidates = None
     if protocol.candidates == "seen":
         candidates = subjects_and_objects(dataset.facts, len(dataset.vocabulary.entities))
-    ranks = rank(model, facts, known, protocol, progress, candidates)
+    ranks = rank(model, facts, known, protocol, progress, candidates, workers)
     metrics = measure(ranks)
     return Report(dataset.name, split, protocol, metrics, [*_notes(ranks, candidates), *warnings(metrics)]), ranks
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import orjson
+import torch
 
 from nary.data.files import open_to_write
 from nary.evaluation.contained_answers import Answers
@@ -27,6 +28,7 @@ from nary.facts.table import Rows
 from nary.files.writing import atomic_path
 from nary.models.base import Model
 from nary.progress import Progress, no_progress
+from nary.workers import ALONE, Workers
 
 ROLES = tuple(Role)
 """Roles by their number in :attr:`Ranks.role`."""
@@ -122,20 +124,23 @@ def rank(
     protocol: Protocol,
     progress: Progress = no_progress,
     candidates: Candidates | None = None,
+    workers: Workers = ALONE,
 ) -> Ranks:
     """Rank the answer of every query that the protocol makes of the facts of ``table``.
 
-    ``candidates`` [E] says which entities subjects and objects are ranked against, by default all.
+    ``candidates`` [E] says which entities subjects and objects are ranked against, by default all. Of several
+    ``workers`` each ranks a share, and all have all ranks.
     """
     blocks, left_out = mask_table(table, evaluated_roles(model, protocol), candidates)
     blocks = give(blocks, protocol.given)
-    scorer = QueryScorer(model, protocol.memory)
+    scorer = QueryScorer(model, protocol.memory, workers=workers)
     with _evaluating(model):
         parts = [
             _columns(masked, part.places, counts)
             for masked, part, counts in count_blocks(scorer, blocks, known, progress, candidates)
         ]
     columns = np.concatenate([np.empty((_NUM_COLUMNS, 0), np.int64), *parts], axis=1)
+    columns = workers.concatenate(torch.from_numpy(columns.T.copy()).to(workers.device)).cpu().numpy().T
     order = np.lexsort((columns[-1], columns[3], columns[0]))  # by row, then column
     return Ranks(protocol.ties, left_out, *columns[:, order])
 
@@ -189,14 +194,14 @@ def count_blocks(
     candidates: Candidates | None = None,
 ) -> Iterator[tuple[MaskedBlock, QueryScores, Counts]]:
     """Score the queries of all blocks and count for each answer, a chunk at a time."""
-    total, done = sum(map(len, blocks)), 0
+    total, done = sum(map(len, blocks)) // scorer.workers.size, 0
     for masked in blocks:
         answers, allowed = masked.answers, masked.restrict(candidates)
         for part in scorer.score_block(masked):
             others = known.of(masked.ids[part.distinct], masked.column, contained=masked.shortened is not None)
             yield masked, part, count(part.scores.numpy(), part.rows, answers[part.places], others, allowed)
             done += len(part.places)
-            progress(done, total)
+            progress(min(done, total), total)
 
 
 def count(scores: _Scores, rows: Rows, answers: Rows, known: Answers, candidates: Candidates | None = None) -> Counts:

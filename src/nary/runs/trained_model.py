@@ -38,6 +38,7 @@ from nary.inference.results import (
 from nary.models.base import Kind, Model
 from nary.progress import Progress, no_progress
 from nary.recipe import Recipe
+from nary.workers import ALONE, Workers
 
 _WAIT = 60.0  # seconds for others that store something in the same folder
 _TRIPLES_ONLY = "Qualifiers are left out: the model was trained on primary triples and is ranked on them."
@@ -99,9 +100,13 @@ class TrainedModel:
         *,
         protocol: Protocol | None = None,
         progress: Progress = no_progress,
+        workers: Workers = ALONE,
     ) -> Report:
-        """Rank every element of the facts of a split, or of a table of facts with the ids of this model."""
-        return self.rank(facts, protocol=protocol, progress=progress)[0]
+        """Rank every element of the facts of a split, or of a table of facts with the ids of this model.
+
+        Of several ``workers`` each ranks a share, and all have the same report.
+        """
+        return self.rank(facts, protocol=protocol, progress=progress, workers=workers)[0]
 
     def rank(
         self,
@@ -109,6 +114,7 @@ class TrainedModel:
         *,
         protocol: Protocol | None = None,
         progress: Progress = no_progress,
+        workers: Workers = ALONE,
     ) -> tuple[Report, Ranks]:
         """Like :meth:`evaluate`, with the rank of every query."""
         if isinstance(facts, str):
@@ -116,7 +122,9 @@ class TrainedModel:
         else:
             split, table = self._split_of(facts), self.without_unused_qualifiers(facts)
         protocol = protocol or self.protocol()
-        report, ranks = evaluate(self.module, self.dataset, split, protocol, progress=progress, table=table)
+        report, ranks = evaluate(
+            self.module, self.dataset, split, protocol, progress=progress, table=table, workers=workers
+        )
         if self.triples_only:
             report = replace(report, notes=[_TRIPLES_ONLY, *report.notes])
         return report, ranks

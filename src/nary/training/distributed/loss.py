@@ -111,9 +111,9 @@ def _loss_and_gradients(
         queries_grad[chunk] += factors[:, None] * (gradient @ cast_candidates)
         candidates_grad += gradient.T @ (factors[:, None] * queries[chunk]).to(dtype)
 
-    workers.reduce_(queries_grad)
-    workers.reduce_(scores)
-    all_sum = workers.reduce_(own_sum)
+    flat = workers.reduce_(torch.cat([queries_grad.flatten(), scores, own_sum]))
+    queries_grad = flat[: queries_grad.numel()].view_as(queries_grad)
+    scores, all_sum = flat[queries_grad.numel() :].split_with_sizes([len(scores), len(own_sum)])
     start = sum(everyone.sizes[: workers.rank])
     own = slice(start, start + everyone.sizes[workers.rank])
     of_own = (rows >= own.start) & (rows < own.stop)
