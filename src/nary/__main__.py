@@ -1,5 +1,6 @@
-"""``python -m nary``: the command line."""
+"""``python -m nary``: the command ``nary``, for launchers that start a module."""
 
 from nary.apps.cli.main import main
 
-main()
+if __name__ == "__main__":
+    main()

@@ -12,6 +12,7 @@ from nary.evaluation.values import ValueRanges
 from nary.facts import FactTable
 from nary.models.base import Model
 from nary.progress import Progress, no_progress
+from nary.workers import ALONE, Workers
 
 
 def evaluate(
@@ -22,10 +23,12 @@ def evaluate(
     *,
     progress: Progress = no_progress,
     table: FactTable | None = None,
+    workers: Workers = ALONE,
 ) -> tuple[Report, Ranks]:
     """Rank every element of every fact of a split under ``protocol``, by default the published rules.
 
-    ``table`` holds other facts to rank, encoded with the vocabulary of the dataset.
+    ``table`` holds other facts to rank, encoded with the vocabulary of the dataset. Of several ``workers`` each ranks a
+    share, and all have the result.
     """
     protocol = protocol or Protocol()
     facts = dataset[split] if table is None else table
@@ -34,7 +37,7 @@ def evaluate(
     if protocol.candidates == "seen":
         candidates = subjects_and_objects(dataset.facts, len(dataset.vocabulary.entities))
     ranges = ValueRanges(dataset.train, dataset.vocabulary) if len(dataset.vocabulary.scales.ids) else None
-    ranks = rank(model, facts, known, protocol, progress, candidates, ranges)
+    ranks = rank(model, facts, known, protocol, progress, candidates, ranges, workers)
     metrics = measure(ranks)
     literals = {} if ranges is None or ranks.guesses is None else measure_guesses(ranks.guesses, ranges)
     notes = [*_notes(ranks, candidates), *warnings(metrics)]

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from nary.evaluation.values import ValueRanges
 from nary.facts.scales import Numbers
 from nary.facts.table import Ids, Rows
+from nary.workers import ALONE, Workers
 
 ALL_SLOTS = "all"
 """The group of all slots, whose errors are in units of the spread of each."""
@@ -58,9 +59,10 @@ class Guesser:
                 truth, of_slot = ranges.values[answers[chosen]], (range_.median, range_.spread)
                 self._parts.append(np.stack(np.broadcast_arrays(slot, truth, *quantiles, *of_slot)))
 
-    def guesses(self) -> Guesses:
-        """All of them."""
-        return Guesses(*np.concatenate(self._parts, axis=1))
+    def guesses(self, workers: Workers = ALONE) -> Guesses:
+        """All of them, by slot; those of all ``workers``."""
+        columns = workers.concatenate_columns(np.concatenate(self._parts, axis=1))
+        return Guesses(*columns[:, np.lexsort(columns[::-1])])  # sums do not depend on who guessed what
 
 
 def measure_guesses(guesses: Guesses, ranges: ValueRanges) -> ValueMetrics:

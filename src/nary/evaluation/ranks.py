@@ -29,6 +29,7 @@ from nary.facts.table import Rows
 from nary.files.writing import atomic_path
 from nary.models.base import Model
 from nary.progress import Progress, no_progress
+from nary.workers import ALONE, Workers
 
 ROLES = tuple(Role)
 """Roles by their number in :attr:`Ranks.role`."""
@@ -130,15 +131,16 @@ def rank(
     progress: Progress = no_progress,
     candidates: Candidates | None = None,
     ranges: ValueRanges | None = None,
+    workers: Workers = ALONE,
 ) -> Ranks:
     """Rank the answer of every query that the protocol makes of the facts of ``table``.
 
     ``candidates`` [E] says which entities subjects and objects are ranked against, by default all. With ``ranges``,
-    also guess the values of literals.
+    also guess the values of literals. Of several ``workers`` each ranks a share, and all have all ranks.
     """
     blocks, left_out = mask_table(table, evaluated_roles(model, protocol), candidates)
     blocks = give(blocks, protocol.given)
-    scorer = QueryScorer(model, protocol.memory)
+    scorer = QueryScorer(model, protocol.memory, workers=workers)
     parts, guesser = [], None if ranges is None else Guesser(ranges)
     with _evaluating(model):
         for masked, part, counts in count_blocks(scorer, blocks, known, progress, candidates):
@@ -147,9 +149,10 @@ def rank(
             if guesser is not None and masked.kind == "entity" and not on_curve:
                 guesser.add(masked.ids[part.places], masked.column, part.scores.numpy(), part.rows)
     columns = np.concatenate([np.empty((_NUM_COLUMNS, 0), np.int64), *parts], axis=1)
+    columns = workers.concatenate_columns(columns)
     order = np.lexsort((columns[-1], columns[3], columns[0]))  # by row, then column
     ranks = Ranks(protocol.ties, left_out, *columns[:, order])
-    return ranks if guesser is None else replace(ranks, guesses=guesser.guesses())
+    return ranks if guesser is None else replace(ranks, guesses=guesser.guesses(workers))
 
 
 @contextmanager
@@ -201,14 +204,14 @@ def count_blocks(
     candidates: Candidates | None = None,
 ) -> Iterator[tuple[MaskedBlock, QueryScores, Counts]]:
     """Score the queries of all blocks and count for each answer, a chunk at a time."""
-    total, done = sum(map(len, blocks)), 0
+    total, done = sum(map(len, blocks)) // scorer.workers.size, 0
     for masked in blocks:
         answers, allowed = masked.answers, masked.restrict(candidates)
         for part in scorer.score_block(masked):
             others = known.of(masked.ids[part.distinct], masked.column, contained=masked.shortened is not None)
             yield masked, part, count(part.scores.numpy(), part.rows, answers[part.places], others, allowed)
             done += len(part.places)
-            progress(done, total)
+            progress(min(done, total), total)
 
 
 def count(scores: _Scores, rows: Rows, answers: Rows, known: Answers, candidates: Candidates | None = None) -> Counts:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, count
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from nary.evaluation.queries import EncodedQuery, MaskedBlock, make_batch
 from nary.facts.table import Rows
 from nary.models.base import Kind, Model
 from nary.models.batch import Batch, Group
+from nary.workers import ALONE, Workers
 
 _FIRST_CHUNK = 8
 _MAX_CHUNK = 256  # more queries at once are slower: what a layer computes for them no longer fits the caches
@@ -47,7 +48,8 @@ class QueryScorer:
     """Scores queries with a model, holding at most ``memory`` bytes of scores at a time, though at least a row or two.
 
     The model may be on any device and may be moved later. ``num_candidates`` is how many candidates of each kind there
-    are; without it the scorer learns that from a small first chunk.
+    are; without it the scorer learns that from a small first chunk. Of several ``workers`` each scores some of the
+    chunks of a block: the same chunks that one would score, so that scores are the same.
     """
 
     def __init__(
@@ -56,8 +58,11 @@ class QueryScorer:
         memory: int = 1 << 27,
         max_chunk: int = _MAX_CHUNK,
         num_candidates: Mapping[Kind, int] | None = None,
+        workers: Workers = ALONE,
     ) -> None:
         self.model = model
+        self.workers = workers
+        self._number = count()
         self._memory = memory
         self._max_chunk = max_chunk
         self._row_bytes: dict[Kind, int] = {kind: 4 * count for kind, count in (num_candidates or {}).items()}
@@ -83,17 +88,22 @@ class QueryScorer:
                 yield QueryScores(kind, scores, *np.array(pairs).T)
 
     def score_block(self, masked: MaskedBlock) -> Iterator[QueryScores]:
-        """Score all candidates for the queries of a block."""
+        """Score all candidates for the queries of a block, or for those of this worker."""
         numbers = masked.number_queries()
         order = np.argsort(numbers, kind="stable")
         numbers = numbers[order]
         firsts = np.searchsorted(numbers, np.arange(numbers[-1] + 2))  # where in the order each distinct query starts
         for chunk in self._chunks(masked.kind, len(firsts) - 1):
+            takes, is_first = self.workers.takes(next(self._number)), masked.kind not in self._row_bytes
+            if not takes and not is_first:  # from the first chunk all workers learn how large the others are
+                continue
             ids = masked.ids[order[firsts[chunk]]].astype(np.int64)
             with torch.inference_mode():
                 partial = None if masked.shortened is None else torch.ones(len(ids), dtype=torch.bool)
                 group = Group(torch.from_numpy(ids), torch.full((len(ids),), masked.column), partial=partial)
                 scores = self._score(Batch([group]), masked.kind)
+            if not takes:
+                continue
             part = slice(firsts[chunk.start], firsts[chunk.stop])
             yield QueryScores(masked.kind, scores, order[part], numbers[part] - chunk.start)
 

@@ -133,7 +133,12 @@ class FolderUpdate:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.new: dict[str, Path] = {}
+        self.added: dict[str, Entry] = {}
         self.removed: list[str] = []
+
+    def add(self, name: str, entry: Entry) -> None:
+        """List a file that another process has written to the folder."""
+        self.added[name] = entry
 
     def path(self, name: str) -> Path:
         """Where to write the new content of the file called ``name``."""
@@ -149,10 +154,11 @@ class FolderUpdate:
             sync(temporary)
         before = read_manifest(self.folder)
         if before is not None:
-            after = {name: entry for name, entry in before.items() if name not in self.removed}
+            after = {name: entry for name, entry in before.items() if name not in self.removed} | self.added
             for name, temporary in self.new.items():
                 after[name] = replace(digest(temporary), grows=name in before and before[name].grows)
-            _write(self.folder, {**before, **{name: _pending(after[name], before.get(name)) for name in self.new}})
+            pending = {name: _pending(after[name], before.get(name)) for name in self.new}
+            _write(self.folder, {**before, **self.added, **pending})
         for name, temporary in self.new.items():
             os.replace(temporary, self.folder / name)  # noqa: PTH105
         sync(self.folder, deep=False)

@@ -44,6 +44,7 @@ from nary.models.base import Kind, Model
 from nary.progress import Progress, shown
 from nary.recipe import Recipe
 from nary.tables import Table, left
+from nary.workers import ALONE, Workers
 
 _WAIT = 60.0  # seconds for others that store something in the same folder
 _TRIPLES_ONLY = "Qualifiers are left out: the model was trained on primary triples and is ranked on them."
@@ -111,12 +112,14 @@ class TrainedModel:
         *,
         protocol: Protocol | None = None,
         progress: Progress | bool = True,
+        workers: Workers = ALONE,
     ) -> Report:
         """Rank every element of the facts of a split, or of a table of facts with the ids of this model.
 
-        ``progress`` is called while ranking; True shows a bar in a terminal or notebook, False nothing.
+        ``progress`` is called while ranking; True shows a bar in a terminal or notebook, False nothing. Of several
+        ``workers`` each ranks a share, and all have the same report.
         """
-        return self.rank(facts, protocol=protocol, progress=progress)[0]
+        return self.rank(facts, protocol=protocol, progress=progress, workers=workers)[0]
 
     def rank(
         self,
@@ -124,6 +127,7 @@ class TrainedModel:
         *,
         protocol: Protocol | None = None,
         progress: Progress | bool = True,
+        workers: Workers = ALONE,
     ) -> tuple[Report, Ranks]:
         """Like :meth:`evaluate`, with the rank of every query."""
         if isinstance(facts, str):
@@ -132,7 +136,9 @@ class TrainedModel:
             split, table = self._split_of(facts), self.without_unused_qualifiers(facts)
         protocol = protocol or self.protocol()
         with shown(progress, "Ranking") as called:
-            report, ranks = evaluate(self.module, self.dataset, split, protocol, progress=called, table=table)
+            report, ranks = evaluate(
+                self.module, self.dataset, split, protocol, progress=called, table=table, workers=workers
+            )
         if self.triples_only:
             report = replace(report, notes=[_TRIPLES_ONLY, *report.notes])
         return report, ranks

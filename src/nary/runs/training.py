@@ -3,7 +3,9 @@
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -27,10 +29,12 @@ from nary.tables import Table, left
 from nary.training.batches import TrainingBatches
 from nary.training.callbacks import Callback, RunningMean, StepReport
 from nary.training.checkpoint import Checkpoints
+from nary.training.distributed.trainer import WorkerTrainer, check_workers
 from nary.training.losses import Loss, make_loss
 from nary.training.row_trainer import RowTrainer
 from nary.training.rows import EntityTables
 from nary.training.trainer import Trainer, Validate
+from nary.workers import ALONE, Workers
 
 _SOME_STEPS, _RISEN = 10, 2.0
 _WITHOUT_EFFECT = {"training": {"device", "checkpoint_minutes"}, "evaluation": {"memory"}}
@@ -120,55 +124,82 @@ def train_recipe(
     path: Path | None = None,
     callbacks: Sequence[Callback] = (),
     module: Model | None = None,
+    workers: Workers = ALONE,
 ) -> TrainingResult:
     """Train ``recipe`` on a dataset from :func:`prepare_dataset`.
 
     With ``path``, a new run folder is written there, which :func:`resume` continues after an interruption; nothing is
     written before the settings, the device and the data are known to be usable. ``module`` is a model to train instead
-    of a new one.
+    of a new one. Several ``workers`` need a path that all can reach; the first one writes the model there.
     """
     if recipe.parts:
         from nary.runs.blend_training import train_blend  # which trains the parts with this function
 
+        _refuse_parts(workers)
         return train_blend(dataset, recipe, path, callbacks)
     check_recipe(dataset, recipe)
-    if path is not None:
+    if path is not None and workers.is_first:
         check_free(path)
-    parts = build_parts(dataset, recipe, module)
+    parts = build_parts(dataset, recipe, module, workers)
     if path is None:
         return _fit(parts, dataset, recipe, None, callbacks)
-    folder = RunFolder.create(path, dataset, recipe)
-    with folder.locked():
-        return _fit(parts, dataset, recipe, folder, callbacks)
+    if workers.is_first:
+        RunFolder.create(path, dataset, recipe)
+    workers.wait()
+    folder = RunFolder(path)
+    with _locked(folder, workers):
+        return _fit(parts, dataset, recipe, folder, callbacks, workers=workers)
 
 
-def resume(path: str | Path, callbacks: Sequence[Callback] = (), verify: bool = True) -> TrainingResult:
+def resume(
+    path: str | Path, callbacks: Sequence[Callback] = (), verify: bool = True, workers: Workers = ALONE
+) -> TrainingResult:
     """Continue the run in a folder from its newest checkpoint; a finished run is only loaded.
 
     ``verify`` compares all files with their checksums, falls back to the checkpoint before if one is damaged, and warns
-    of an edited recipe.
+    of an edited recipe. The number of ``workers`` may be another one than before.
     """
     folder = RunFolder(path)
-    with folder.locked():
-        if verify:
+    with _locked(folder, workers):
+        if verify and workers.is_first:
             folder.check_files()
         if folder.recipe.parts:
             from nary.runs.blend_training import resume_blend
 
+            _refuse_parts(workers)
             return resume_blend(folder, callbacks)
         dataset = folder.load_dataset()
-        return _fit(build_parts(dataset, folder.recipe), dataset, folder.recipe, folder, callbacks, verify)
+        parts = build_parts(dataset, folder.recipe, workers=workers)
+        return _fit(parts, dataset, folder.recipe, folder, callbacks, verify, workers)
 
 
 def train_or_resume(
-    recipe: Recipe, path: Path, load: Callable[[], Dataset], callbacks: Sequence[Callback] = ()
+    recipe: Recipe,
+    path: Path,
+    load: Callable[[], Dataset],
+    callbacks: Sequence[Callback] = (),
+    workers: Workers = ALONE,
 ) -> TrainingResult:
     """Train ``recipe`` in ``path``, or continue the run that is there; ``load`` is called for a new one."""
-    if not is_run_folder(path):
-        return train_recipe(prepare_dataset(load(), recipe), recipe, path, callbacks)
+    (exists,) = workers.any(is_run_folder(path))
+    if not exists:
+        return train_recipe(prepare_dataset(load(), recipe), recipe, path, callbacks, workers=workers)
     if effective_settings(RunFolder(path).recipe) != effective_settings(recipe):
         raise OutputError(f"{path} holds a run with other settings", "Choose another --out, or remove that folder.")
-    return resume(path, callbacks)
+    return resume(path, callbacks, workers=workers)
+
+
+def _locked(folder: RunFolder, workers: Workers) -> AbstractContextManager[None]:
+    """The lock of the run, which the first worker holds for all."""
+    return folder.locked() if workers.is_first else nullcontext()
+
+
+def _refuse_parts(workers: Workers) -> None:
+    if workers.size > 1:
+        raise SettingError(
+            "several workers cannot train a blend",
+            "Choose a --model, such as gran; nary blend makes a blend of trained runs.",
+        )
 
 
 def effective_settings(recipe: Recipe) -> dict[str, Any]:
@@ -194,7 +225,9 @@ class TrainingParts(NamedTuple):
     """What building the model took: all its cost if it counts instead of being trained."""
 
 
-def build_parts(dataset: Dataset, recipe: Recipe, module: Model | None = None) -> TrainingParts:
+def build_parts(
+    dataset: Dataset, recipe: Recipe, module: Model | None = None, workers: Workers = ALONE
+) -> TrainingParts:
     """Build what a trainer needs; ``module`` is a model to train instead of a new one."""
     device = resolve_device(recipe.training.device)
     info = recipe.dataset_info(dataset)
@@ -207,6 +240,8 @@ def build_parts(dataset: Dataset, recipe: Recipe, module: Model | None = None) -
     loss = make_loss(recipe.loss, info, device)
     if loss.by_rows:
         EntityTables(module)  # refuses models without
+    if workers.size > 1:
+        check_workers(module, loss, recipe.training.batch_size, workers)
     batches = TrainingBatches(info.facts, recipe.training, module.roles, whole_facts=loss.whole_facts)
     if recipe.training.epochs and not batches.num_steps(recipe.training.epochs):
         raise SettingError(
@@ -224,31 +259,38 @@ def _fit(
     folder: RunFolder | None,
     callbacks: Sequence[Callback],
     verify: bool = True,
+    workers: Workers = ALONE,
 ) -> TrainingResult:
     module, batches, loss, device, build_seconds = parts
     model = TrainedModel(module, dataset, recipe)
-    validate = _validation(model)
+    validate = _validation(model, workers)
     history = _LossHistory()
-    log = [] if folder is None else [RunLog(folder)]
-    checkpoints = None if folder is None else Checkpoints(folder.checkpoints_path, verify, folder.check_present)
-    trainer = (RowTrainer if loss.by_rows else Trainer)(
-        module, batches, loss, recipe.training, checkpoints, device, validate, [history, *log, *callbacks]
-    )
+    log = [] if folder is None or not workers.is_first else [RunLog(folder)]
+    checkpoints = None
+    if folder is not None:
+        checkpoints = Checkpoints(folder.checkpoints_path, verify, folder.check_present, workers)
+    kind = RowTrainer if loss.by_rows else Trainer
+    if workers.size > 1:
+        kind = partial(WorkerTrainer, workers=workers)
+    trainer = kind(module, batches, loss, recipe.training, checkpoints, device, validate, [history, *log, *callbacks])
     try:
         state = trainer.fit()
         if state.interrupted:
             hint = None if folder is None else f"Continue with: nary train --resume {folder}"
             raise InterruptedRun(f"stopped after step {state.step}" + ("; saved" if folder else ""), hint)
-        _warn_if_diverged(history.losses)
+        if workers.is_first:
+            _warn_if_diverged(history.losses)
         module.eval()
         seconds = state.seconds
         if not list(module.parameters()):
             seconds = build_seconds
             if folder is not None and folder.seconds is None:
                 append_record(folder, {"step": 0, "epoch": 0.0, "seconds": seconds})
-        _finish(model, folder, trained=bool(history.losses), rank_valid=bool(validate and recipe.training.eval_every))
+        if workers.is_first:  # the model of the others is not whole
+            rank_valid = bool(validate and recipe.training.eval_every)
+            _finish(model, folder, trained=bool(history.losses), rank_valid=rank_valid)
     except NaryError as error:
-        if folder is not None and not folder.is_present():
+        if folder is not None and workers.size == 1 and not folder.is_present():
             raise rescue(model, trainer, folder) from error
         raise
     instances = state.step * recipe.training.batch_size
@@ -278,12 +320,13 @@ def _warn_if_diverged(losses: Sequence[float]) -> None:
         )
 
 
-def _validation(model: TrainedModel) -> Validate | None:
-    """The entity MRR on the valid split, unless that is trained on."""
+def _validation(model: TrainedModel, workers: Workers) -> Validate | None:
+    """The entity MRR on the valid split, unless that is trained on; each worker ranks its share."""
     if "valid" not in model.dataset.splits or "valid" in model.recipe.data.train_on:
         return None
     protocol = model.recipe.evaluation.without_curve()
-    return lambda: float(model.evaluate("valid", protocol=protocol, progress=False).metrics["entity"]["mrr"])
+    ranked = partial(model.evaluate, "valid", protocol=protocol, progress=False, workers=workers)
+    return lambda: float(ranked().metrics["entity"]["mrr"])
 
 
 def _finish(model: TrainedModel, folder: RunFolder | None, *, trained: bool, rank_valid: bool) -> None:

@@ -51,6 +51,8 @@ class Optimizer:
             parameter for name, parameter in model.named_parameters() if parameter.requires_grad and name not in without
         ]
         self.inner = _make(settings, groups)
+        self.whole_norm: Tensor | None = None
+        """The norm of the whole gradient, if parts of it are elsewhere."""
         self.phase_optimizers = {
             phase: torch.optim.Adam(phase.parameters, phase.rate, _BETAS, fused=True) for phase in phases
         }
@@ -76,15 +78,19 @@ class Optimizer:
 
     def step(self, step: int, phase: Phase | None = None) -> None:
         """Update the parameters, or those of the phase, and clear all gradients."""
-        if self.settings.max_grad_norm:
-            nn.utils.clip_grad_norm_(
-                self.parameters if phase is None else phase.parameters, self.settings.max_grad_norm
-            )
+        self._clip(self.parameters if phase is None else phase.parameters)
         if phase is None:
             self._step(step)
         else:
             self.phase_optimizers[phase].step()
         self.inner.zero_grad(set_to_none=True)
+
+    def _clip(self, parameters: Sequence[Tensor]) -> None:
+        if limit := self.settings.max_grad_norm:
+            norm = self.whole_norm
+            if norm is None:
+                norm = nn.utils.get_total_norm([one.grad for one in parameters if one.grad is not None])
+            nn.utils.clip_grads_with_norm_(parameters, limit, norm)
 
     def _step(self, step: int) -> None:
         settings = self.settings

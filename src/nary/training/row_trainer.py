@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from nary.models.alternation import Phase
 from nary.training.batches import TrainingBatch
@@ -44,9 +44,7 @@ class TableOptimizer(Optimizer):
 
     def step(self, step: int, phase: Phase | None = None) -> None:
         """Update the parameters and clear all gradients."""
-        if self.settings.max_grad_norm:  # the gradient of a row that is not used is zero
-            rows = [used.values for used in self.used.values()]
-            nn.utils.clip_grad_norm_([*self.parameters, *rows], self.settings.max_grad_norm)
+        self._clip([*self.parameters, *(used.values for used in self.used.values())])  # other rows have no gradient
         self._step(step)
         self.inner.zero_grad(set_to_none=True)
         for name, (places, values) in self.used.items():

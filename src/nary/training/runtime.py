@@ -41,15 +41,15 @@ def keep_freed_memory() -> None:
 
 
 @contextmanager
-def deferred_interrupts() -> Iterator[Callable[[], bool]]:
+def deferred_interrupts(may_insist: bool = True) -> Iterator[Callable[[], bool]]:
     """Defer Ctrl-C and SIGTERM: the yielded function says whether one came, so that a step can finish and be saved.
 
-    A second one raises KeyboardInterrupt at once.
+    A second one raises KeyboardInterrupt at once, if one ``may_insist``.
     """
     received: list[int] = []
 
     def handle(number: int, frame: FrameType | None) -> None:
-        if received:
+        if received and may_insist:
             raise KeyboardInterrupt
         received.append(number)
 

@@ -39,6 +39,9 @@ class Trainer:
     ``validate`` is called as ``training.eval_every`` says, and the weights with the best score are kept.
     """
 
+    may_insist = True
+    """Whether a second Ctrl-C ends the training without saving."""
+
     def __init__(
         self,
         model: Model,
@@ -84,22 +87,25 @@ class Trainer:
             callback.on_start(self)
         if trainable and not self._out_of_patience():
             self._run()
-        if self.state.best is not None and not self.state.interrupted:
-            self.checkpoints.restore_best(self.model)
+        if trainable and not self.state.interrupted:
+            self._complete()
         for callback in self.callbacks:
             callback.on_end(self, self.state)
         return self.state
 
     def _run(self) -> None:
         saved = time.monotonic()
-        with deferred_interrupts() as interrupted:
+        with deferred_interrupts(self.may_insist) as interrupted:
             while self.state.step < self.num_steps and not self._stop:
                 self._step()
                 if self.state.step in self._eval_steps:
                     self._validate()
-                last = self._stop or self._out_of_patience() or self.state.step == self.num_steps
-                leave = interrupted()  # asked once: whoever leaves has saved
-                if last or leave or time.monotonic() - saved > 60 * self.settings.checkpoint_minutes:
+                last, leave, due = self._agree(
+                    self._stop or self._out_of_patience() or self.state.step == self.num_steps,
+                    interrupted(),  # asked once: whoever leaves has saved
+                    time.monotonic() - saved > 60 * self.settings.checkpoint_minutes,
+                )
+                if last or leave or due:
                     self._save()
                     saved = time.monotonic()
                 if last or leave:
@@ -125,6 +131,15 @@ class Trainer:
         report = StepReport(state.step, self.num_steps, self._epoch(), value, learning_rate, speed, state.seconds)
         for callback in self.callbacks:
             callback.on_step(self, report)
+
+    def _agree(self, *flags: bool) -> tuple[bool, ...]:
+        """What several processes decide together."""
+        return flags
+
+    def _complete(self) -> None:
+        """Give the model the weights that training ends with."""
+        if self.state.best is not None:
+            self.checkpoints.restore_best(self.model)
 
     def _make_optimizer(self, phases: Sequence[Phase]) -> Optimizer:
         return Optimizer(self.model, self.settings, self.num_steps, phases)

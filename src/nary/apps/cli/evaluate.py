@@ -1,12 +1,14 @@
 """``nary evaluate``: rank every element of facts the model has not learned from."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.options import Device, Json, RunPath, Threads
+from nary.apps.cli.launch import launch_workers
+from nary.apps.cli.options import Device, Json, NumWorkers, RunPath, Threads
 from nary.apps.cli.output import notice, open_data, print_json, say
 from nary.errors import OutputError, SettingError
 from nary.progress import progress_bar
@@ -56,10 +58,13 @@ def evaluate(
     ] = None,
     to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="text, csv or latex.")] = "text",
     device: Device = "auto",
+    workers: NumWorkers = None,
     threads: Threads = None,
     json: Json = False,
 ) -> None:
     """Rank the answer to every query the facts of a split make, among all candidates, and report MRR and Hits@k.
+
+    With --workers, or started by torchrun, each process ranks a share of the queries.
 
     Example: nary evaluate runs/nobel-gran --given curve
     """
@@ -69,7 +74,11 @@ def evaluate(
     from nary.runs import load_model
     from nary.runs.hub import is_hub_address
     from nary.runs.run_folder import model_path_of
+    from nary.workers import is_worker, joined
 
+    if (workers or 1) > 1 and not is_worker():
+        launch_workers(workers or 1, sys.argv[1:], restarts=0)
+        return
     for option, value, expected in (("--to", to, ("text", "csv", "latex")), ("--by", by, (None, "arity", "relation"))):
         if value not in expected:
             raise SettingError(f"{option} {value}", f"Expected {' or '.join(name for name in expected if name)}.")
@@ -89,8 +98,10 @@ def evaluate(
     if record is not None:
         recordable_run(run)
         check_recordable(loaded.recipe, split, protocol, record, label)
-    with progress_bar("Ranking", show=not json) as progress:
-        report, ranking = loaded.rank(table, protocol=protocol, progress=progress)
+    with joined() as group, progress_bar("Ranking", show=not json and group.is_first) as progress:
+        report, ranking = loaded.rank(table, protocol=protocol, progress=progress, workers=group)
+    if not group.is_first:
+        return
     report = replace(report, dataset=source, split=split, notes=[*notes, *report.notes])
     plain = report
     if by is not None:

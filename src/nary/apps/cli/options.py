@@ -60,6 +60,16 @@ Threads = Annotated[
         help="How many threads compute; by default one a core that may be used.",
     ),
 ]
+NumWorkers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        metavar="N",
+        min=1,
+        show_default=False,
+        help="Share the work between so many processes of this machine. For several machines see docs/scaling.md.",
+    ),
+]
 Overrides = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key of the recipe.")
 ]

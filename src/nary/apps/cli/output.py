@@ -5,6 +5,7 @@ label must not move the cursor, change the title or hide other lines.
 """
 
 import json
+import os
 import sys
 from collections.abc import Iterable
 from shutil import get_terminal_size
@@ -39,8 +40,9 @@ def say(text: str = "", err: bool = False, nl: bool = True, bold: bool = False, 
 
 
 def notice(text: str) -> None:
-    """Something the user should know, on standard error."""
-    say(f"note: {text}", fg="yellow", err=True)
+    """Something the user should know, on standard error; of several workers, the first one says it."""
+    if os.environ.get("RANK", "0") == "0":
+        say(f"note: {text}", fg="yellow", err=True)
 
 
 def print_error(error: NaryError, as_json: bool) -> None:

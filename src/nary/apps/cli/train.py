@@ -1,11 +1,13 @@
 """``nary train``: learn from facts."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nary.apps.cli.options import Json, MaybeData, Overrides, Threads
+from nary.apps.cli.launch import launch_workers
+from nary.apps.cli.options import Json, MaybeData, NumWorkers, Overrides, Threads
 from nary.apps.cli.output import notice, open_data, print_json, say
 from nary.apps.cli.training_bar import TrainingBar
 from nary.config import parse_overrides
@@ -13,6 +15,7 @@ from nary.errors import MissingExtraError, SettingError
 
 if TYPE_CHECKING:
     from nary.runs import TrainingResult
+    from nary.workers import Workers
 
 _FEW_STEPS = 200
 
@@ -42,6 +45,7 @@ def train(
         float | None,
         typer.Option("--minutes", metavar="M", help="Train for about this long, not for the epochs of the recipe."),
     ] = None,
+    workers: NumWorkers = None,
     threads: Threads = None,
     json: Json = False,
 ) -> None:
@@ -49,26 +53,49 @@ def train(
 
     Ctrl-C finishes the step, saves a checkpoint, and prints how to continue.
 
-    Example: nary train nobel --set training.epochs=20 --out runs/nobel
-    """
-    from nary.runs import resume as resume_run
+    With --workers, or started by torchrun, processes share each batch and the table of entities, and a run that is at
+    --out already goes on.
 
-    if resume is not None:
-        if any(
-            given is not None for given in (data, model, recipe, set_ or None, out, seed, device, precision, minutes)
-        ):
-            raise SettingError("--resume takes all settings from the run", "Leave DATA and the other options out.")
-        with TrainingBar(show=not json) as bar:
-            result = resume_run(resume, [bar])
-    else:
-        if data is None:
-            raise SettingError(
-                "no DATA to train on", "nary train nobel, nary train facts.jsonl, nary train --resume RUN"
-            )
-        shortcuts = {"training.seed": seed, "training.device": device, "training.precision": precision}
-        overrides = {key: value for key, value in shortcuts.items() if value is not None}
-        result = _train(data, model, recipe, {**overrides, **parse_overrides(set_ or [])}, out, minutes, json)
-    _report(result, json)
+    Example: nary train nobel --set training.epochs=20 --out runs/nobel
+
+    Example: nary train jf17k --model gran --workers 2 --out runs/jf17k
+    """
+    from nary.workers import is_worker, joined
+
+    several = is_worker() or (workers or 1) > 1
+    if several and minutes is not None:
+        raise SettingError("--minutes is for one process", "Set training.epochs or training.max_steps.")
+    if several and resume is None and out is None:
+        raise SettingError("several workers need --out", "Workers that are started again go on with the run there.")
+    if several and not is_worker():
+        launch_workers(workers or 1, sys.argv[1:])
+        return
+    with joined() as group:
+        if resume is not None:
+            if any(
+                given is not None
+                for given in (data, model, recipe, set_ or None, out, seed, device, precision, minutes)
+            ):
+                raise SettingError("--resume takes all settings from the run", "Leave DATA and the other options out.")
+            result = _resume(resume, json, group)
+        else:
+            if data is None:
+                raise SettingError(
+                    "no DATA to train on", "nary train nobel, nary train facts.jsonl, nary train --resume RUN"
+                )
+            shortcuts = {"training.seed": seed, "training.device": device, "training.precision": precision}
+            overrides = {key: value for key, value in shortcuts.items() if value is not None}
+            settings = {**overrides, **parse_overrides(set_ or [])}
+            result = _train(data, model, recipe, settings, out, minutes, json, group)
+    if group.is_first:
+        _report(result, json)
+
+
+def _resume(run: Path, json: bool, workers: "Workers") -> "TrainingResult":
+    from nary.runs import resume
+
+    with TrainingBar(show=not json and workers.is_first) as bar:
+        return resume(run, [bar], workers=workers)
 
 
 def _train(
@@ -79,19 +106,23 @@ def _train(
     out: Path | None,
     minutes: float | None,
     json: bool,
+    workers: "Workers",
 ) -> "TrainingResult":
     from nary.auto import MINUTES, auto_note, auto_recipe, is_auto
     from nary.recipe import choose_recipe, default_recipe_note
     from nary.runs import fit_epochs, prepare_dataset, train_recipe
     from nary.runs.budget import check_budget
     from nary.runs.run_folder import check_free, free_path
+    from nary.runs.training import train_or_resume
 
     if minutes is not None:
         check_budget(overrides)
-    if out is not None:
+    if out is not None and workers.size == 1:
         check_free(out)
-    dataset = open_data(data, quiet=json)
+    dataset = open_data(data, quiet=json or not workers.is_first)
     auto = is_auto(dataset, model, recipe, overrides)
+    if auto and workers.size > 1:
+        raise SettingError("without --model or --recipe a blend is trained, by one process", "Add --model gran.")
     if auto:
         minutes = MINUTES if minutes is None else minutes
         chosen = auto_recipe(dataset, overrides)
@@ -109,7 +140,9 @@ def _train(
         chosen = fit_epochs(prepared, chosen, minutes, at_most=auto)
         if not json and chosen.training.max_steps:
             notice(f"{chosen.training.max_steps:,} steps fit into {minutes:g} minutes")
-    with TrainingBar(show=not json) as bar:
+    with TrainingBar(show=not json and workers.is_first) as bar:
+        if out is not None and workers.size > 1:
+            return train_or_resume(chosen, out, lambda: dataset, [bar], workers)
         return train_recipe(prepared, chosen, out or free_path(dataset.name, chosen.model_name), [bar])
 
 

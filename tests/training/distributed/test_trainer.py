@@ -1,0 +1,26 @@
+"""Several workers learn what one process learns."""
+
+from typing import Any
+
+import pytest
+from training.processes import run_workers
+from training.worker_jobs import train_all
+
+from nary.workers import ALONE
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[tuple[list[float], dict[str, Any]]]:
+    return train_all(ALONE)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_workers_learn_what_one_process_learns(size: int, expected: list[tuple[list[float], dict[str, Any]]]) -> None:
+    results = run_workers(size, train_all)
+    for number, (losses, weights) in enumerate(expected):
+        for of_worker in results:
+            assert of_worker is not None
+            assert of_worker[number][0] == pytest.approx(losses, abs=1e-5)
+        assert results[0] is not None
+        for part, tensor in results[0][number][1].items():
+            assert tensor == pytest.approx(weights[part], abs=2e-4), part
