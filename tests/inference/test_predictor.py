@@ -213,6 +213,7 @@ def test_the_json_form(predictor: Predictor) -> None:
         ],
         "matches": 2,
         "calibrated": False,
+        "value": None,
     }
 
 
