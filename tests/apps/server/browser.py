@@ -35,8 +35,12 @@ class Page:
 
     def open(self, fact: str | None = None, **state: str) -> None:
         """Load the page as a link does; ``state`` is the rest of the address."""
+        self.go(f"#{urlencode({'fact': fact, **state})}" if fact else "")
+
+    def go(self, hash: str) -> None:
+        """Load the page at an address of its own, such as ``#/about``."""
         self.driver.get("about:blank")
-        self.driver.get(self.url + (f"#{urlencode({'fact': fact, **state})}" if fact else ""))
+        self.driver.get(self.url + hash)
         self.settle()
 
     def all(self, selector: str) -> list[WebElement]:
@@ -87,9 +91,13 @@ class Page:
         field = self.field(name)
         field.click()
         field.send_keys(typed)
-        self.until(lambda: all(typed.lower() in one.lower() for one in self.texts(".options li")), "names are offered")
+        self.until(lambda: self._offered(typed), "names are offered")
         self.click(".options li")
         self.settle()
+
+    def _offered(self, typed: str) -> bool:
+        offered = self.texts(".options li")
+        return bool(offered) and all(typed.lower() in one.lower() for one in offered)
 
     def until(self, condition: Callable[[], Any], what: str = "") -> Any:
         """Wait for something true."""
@@ -105,7 +113,7 @@ class Page:
 
     def settle(self) -> None:
         """Wait until nothing is loading: the page has asked for something, and no card is busy."""
-        self.until(lambda: self.all("#examples .body > *") or self.all("#graph svg") or self.all(".error"), "loaded")
+        self.until(lambda: self.all(".card .body > *"), "loaded")
         time.sleep(0.05)  # for what a click has just started
         self.until(lambda: not self.all('[aria-busy="true"]'), "settled")
 

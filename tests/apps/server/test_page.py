@@ -2,67 +2,22 @@
 
 import re
 import time
-from collections.abc import Iterator
-from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from apps.server.browser import DESKTOP, PHONE, Page, browser
+from apps.server.browser import PHONE, Page
+from apps.server.laureates import IMAGE, SCRIPT
 from apps.server.running import client_of, nary_process, serving
-from runs.small import dataset_of, small_run
+from runs.small import small_run
 from selenium.webdriver.common.keys import Keys
 
-from nary.facts import Fact
 from nary.runs import blend_runs, load_model
 
 pytestmark = pytest.mark.browser
 
-SCRIPT = "<script>window.hacked = 1</script>"
-IMAGE = '<img src="x" onerror="window.hacked = 1">'
-LABELS = {"Q7": IMAGE, "Q8": "Łódź & more", "P9": "<b>spouse</b>"}
 QUESTION = "Marie Curie | award received | ? | point in time: 1903"
 FACT = "Marie Curie | award received | Nobel Prize in Physics | point in time: 1903"
-
-
-def _facts() -> list[Fact]:
-    people = ["Marie Curie", "Pierre Curie", "Henri Becquerel", "Albert Einstein", "Niels Bohr", SCRIPT]
-    years = ["1903", "1903", "1903", "1921", "1922", "1911"]
-    places = ["Warsaw", "Paris", "Paris", "Ulm", "Copenhagen", "Q8"]
-    facts = []
-    for person, year, place in zip(people, years, places, strict=True):
-        facts.append(Fact(person, "born in", place))
-        facts.append(Fact(person, "award received", "Nobel Prize in Physics", [("point in time", year)]))
-        facts.append(Fact(person, "award received", "Copley Medal", [("point in time", year), ("prize share", "1/2")]))
-    return [*facts, Fact(SCRIPT, "P9", "Q7")]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("page") / "run"
-    facts = _facts()
-    data = dataset_of(train=facts, valid=facts[:6], test=facts[1:4])
-    data = replace(data, vocabulary=replace(data.vocabulary, labels=LABELS))
-    small_run(folder, dataset=data, training__epochs=60, model__hidden_dim=32)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def shared_page(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    with browser(tmp_path_factory.mktemp("profile")) as driver, serving(folder) as served:
-        yield Page(driver, served.url)
-
-
-@pytest.fixture
-def page(shared_page: Page) -> Iterator[Page]:
-    """The page, on a desktop in the light; afterwards nothing has run that should not, nor failed."""
-    shared_page.resize(DESKTOP)
-    shared_page.prefer(color_scheme="light")
-    shared_page.complaints()
-    yield shared_page
-    assert not shared_page.run("return window.hacked")
-    # What the server refuses is reported as coming from the network; the tests that make it refuse expect that.
-    assert [one for one in shared_page.complaints() if one["source"] != "network"] == []
 
 
 def test_nothing_reads_markup_and_nothing_comes_from_elsewhere() -> None:
@@ -77,7 +32,7 @@ def test_every_section_has_an_accessible_name(page: Page) -> None:
         const sections = [...document.querySelectorAll("section, dialog")];
         return sections.map((section) => section.getAttribute("aria-labelledby"));
     """)
-    assert len(titles) == 8
+    assert len(titles) == 22
     assert None not in titles
     for title in titles:
         assert title == "token-title" or page.run("return document.getElementById(arguments[0]).textContent", title)
@@ -128,7 +83,8 @@ def test_an_answer_is_put_in_judged_and_explained(page: Page) -> None:
     page.open(QUESTION)
     assert page.texts("#answers h3") == ["In the data: 6 facts", "Predicted"]
     stored, predicted = (
-        [float(text.strip("<%")) for text in page.texts(f".answers:nth-of-type({i}) .number")] for i in (1, 2)
+        [float(text.removeprefix("model: ").strip("<%")) for text in page.texts(f".answers:nth-of-type({i}) .number")]
+        for i in (1, 2)
     )
     assert (len(stored), len(predicted)) == (2, 10)
     for numbers in (stored, predicted):
@@ -167,10 +123,10 @@ def test_an_element_is_asked_for_from_the_graph_and_from_the_list(page: Page) ->
     page.until(lambda: page.line().startswith("? | award received"))
 
 
-def test_why_with_rules_and_parts_of_a_blend(shared_page: Page, folder: Path, tmp_path: Path) -> None:
-    data = load_model(folder).dataset
+def test_why_with_rules_and_parts_of_a_blend(shared_page: Page, page_folder: Path, tmp_path: Path) -> None:
+    data = load_model(page_folder).dataset
     small_run(tmp_path / "rules", "rules", data, training__batch_size=8)
-    blend_runs([tmp_path / "rules", folder], tmp_path / "blend")
+    blend_runs([tmp_path / "rules", page_folder], tmp_path / "blend")
     with serving(tmp_path / "blend") as served:
         page = Page(shared_page.driver, served.url)
         page.open(FACT, why="object")
@@ -241,12 +197,12 @@ def test_without_stored_answers_there_are_predictions_alone(page: Page) -> None:
 
 def test_what_is_known_about_an_entity(page: Page) -> None:
     page.open("Marie Curie | born in | ?")
-    assert "Marie Curie | born in | Warsaw" in page.texts("#about .fact")
-    name = page.text("#about .chips:last-child button")
-    page.click("#about .chips:last-child button")
+    assert "Marie Curie · born in · Warsaw" in page.texts("#known .fact-list a")
+    name = page.text("#known .chips:last-child button")
+    page.click("#known .chips:last-child button")
     page.until(lambda: page.value("subject") == name)
     page.settle()
-    page.click("#about .fact")
+    page.click("#known .fact-list a")
     page.until(lambda: "?" not in page.line())
 
 
@@ -315,7 +271,7 @@ def test_labels_are_text_and_never_markup(page: Page) -> None:
     for role, label in (("subject", SCRIPT), ("object", IMAGE)):
         assert label in page.run(f"return document.querySelector('.vertex.{role} title').textContent")
     assert IMAGE in page.text(".elements")
-    assert SCRIPT in page.text("#about")
+    assert SCRIPT in page.text("#known")
     assert page.value("object") == IMAGE
     assert page.run("return document.querySelectorAll('main img, main script, main b').length") == 0
 
@@ -324,8 +280,7 @@ def test_a_name_that_nobody_knows(page: Page) -> None:
     page.open()
     field = page.field("subject")
     field.send_keys("Mary Curie", Keys.TAB)
-    page.until(lambda: page.all(".error"))
-    assert "“Mary Curie” is unknown" in page.text("#fact-error")
+    page.until(lambda: "“Mary Curie” is unknown" in page.text("#fact-error"))
     assert "invalid" in str(page.one(".combobox.subject").get_attribute("class"))
     page.button("Marie Curie").click()
     page.until(lambda: page.value("subject") == "Marie Curie")
@@ -386,7 +341,7 @@ def test_an_old_answer_never_covers_a_new_one(page: Page) -> None:
     page.until(lambda: page.value("subject") == "Niels Bohr")
     time.sleep(1)
     assert page.value("subject") == "Niels Bohr"
-    assert page.texts("#about .chips:first-child button") == ["Niels Bohr"]
+    assert page.texts("#known .chips:first-child button") == ["Niels Bohr"]
 
 
 def test_dark_as_the_system_says_or_as_one_likes(page: Page) -> None:
@@ -454,6 +409,8 @@ def test_a_phone_never_scrolls_sideways(page: Page) -> None:
     for fact, state in [(None, {}), (QUESTION, {}), (FACT, {"why": "object"}), ("Marie Curie | ? | ?", {})]:
         page.open(fact, **state)
         assert page.run("return document.documentElement.scrollWidth") == PHONE[0]
+    assert not page.all(".combobox")  # answers come first
+    page.button("Edit").click()
     page.field("subject").click()
     page.until(lambda: page.all('[role="option"]'))
     assert page.run("return document.documentElement.scrollWidth") == PHONE[0]
@@ -475,8 +432,8 @@ def test_little_moves_for_those_who_want_it_so(page: Page) -> None:
     assert page.run(moves) == "0s"
 
 
-def test_a_server_with_a_token_goes_and_comes_back(shared_page: Page, folder: Path) -> None:
-    with nary_process("serve", folder, "--port", 0, NARY_TOKEN="secret") as process, client_of(process) as served:
+def test_a_server_with_a_token_goes_and_comes_back(shared_page: Page, page_folder: Path) -> None:
+    with nary_process("serve", page_folder, "--port", 0, NARY_TOKEN="secret") as process, client_of(process) as served:
         page = Page(shared_page.driver, served.url)
         page.driver.get(served.url)
         page.one("#token-input").send_keys("wrong", Keys.ENTER)
@@ -490,7 +447,7 @@ def test_a_server_with_a_token_goes_and_comes_back(shared_page: Page, folder: Pa
         page.click('.vertex[data-position="subject"]')
         page.until(lambda: "not responding" in page.text("#banner"))
     port = served.url.rstrip("/").rpartition(":")[2]
-    with nary_process("serve", folder, "--port", port, NARY_TOKEN="secret") as process, client_of(process):
+    with nary_process("serve", page_folder, "--port", port, NARY_TOKEN="secret") as process, client_of(process):
         page.until(lambda: not page.all("#banner"), "the banner goes")
         page.until(lambda: page.line().startswith("? | award received"), "what was asked is asked again")
         page.settle()

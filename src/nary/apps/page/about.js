@@ -1,72 +1,72 @@
-/** What the data says about an entity of the fact: facts that mention it, and similar entities. */
+/** The model: what it is, how well it predicts, and where it comes from. */
 
 import * as api from "./api.js";
-import { button, h } from "./dom.js";
+import { h } from "./dom.js";
 import { count } from "./format.js";
+import { metricsTable } from "./metrics.js";
+import { Panel } from "./panel.js";
 
-/** The number of facts shown at first. */
-export const NUM_FACTS = 5;
-const NUM_NEIGHBORS = 6;
+const panel = new Panel("about");
 
-/** Fetch facts and neighbors of an entity; models without embeddings have no neighbors. */
-export async function fetchAbout(name, limit, signal) {
-  const [facts, neighbors] = await Promise.all([
-    api.facts(name, limit, 0, signal),
-    api.similar(name, "entity", NUM_NEIGHBORS, signal).catch((error) => {
-      if (error.status === 400) return { neighbors: [] };
-      throw error;
-    }),
-  ]);
-  return { facts, neighbors: neighbors.neighbors };
+/** Show the model. */
+export function show() {
+  panel.show(api.model, about);
 }
 
-/** `entities` are the vertices to choose from; the callbacks get a vertex, the text of a fact, a name, and a limit. */
-export function about({ facts, neighbors }, { entities, chosen, onEntity, onOpen, onReplace, onMore }) {
-  const remaining = facts.total - facts.facts.length;
+function about(model) {
+  const { counts } = model;
   return [
-    h(
-      "div",
-      { class: "chips", role: "group", "aria-label": "Choose an entity" },
-      entities.map((vertex) =>
-        button(
-          {
-            class: "small",
-            "data-keep": `about ${vertex.position}`,
-            "aria-pressed": String(vertex.position === chosen.position),
-            onclick: () => onEntity(vertex),
-          },
-          vertex.label,
-        ),
-      ),
-    ),
-    h(
-      "ul",
-      { class: "facts" },
-      facts.facts.map((known) =>
-        h("li", {}, button({ class: "fact", onclick: () => onOpen(known.fact) }, known.label)),
-      ),
-    ),
-    remaining > 0 &&
-      button(
-        { class: "plain", onclick: () => onMore(4 * facts.facts.length) },
-        `Show more (${count(remaining)} left)`,
-      ),
-    neighbors.length > 0 && [
-      h("h3", {}, "Similar entities"),
-      h(
-        "div",
-        { class: "chips" },
-        neighbors.map(({ name, label, similarity }) =>
-          button(
-            {
-              class: "small",
-              title: `Similarity ${similarity.toFixed(2)}. Click to replace the entity`,
-              onclick: () => onReplace(name),
-            },
-            label,
-          ),
-        ),
-      ),
-    ],
+    h("p", { class: "lead" }, h("strong", {}, model.name), ` on ${model.dataset}: ${model.description}.`),
+    h("h2", {}, "Quality"),
+    quality(model),
+    h("h2", {}, "Data"),
+    terms({
+      dataset: model.dataset,
+      facts: figures(counts.facts),
+      "facts by arity": figures(counts.arities),
+      entities: count(counts.entities),
+      relations: h("a", { href: "#/relations" }, count(counts.relations)),
+      fingerprint: h("code", {}, model.fingerprint),
+    }),
+    h("h2", {}, "Model"),
+    terms({
+      predicts: model.predicts.join(", "),
+      parameters: count(model.parameters),
+      source: model.reference,
+      "weights (SHA-256)": model.weights && h("code", {}, model.weights),
+      "added later": model.updates.length > 0 && model.updates.join("; "),
+      "served by": `Nary ${model.version}`,
+    }),
+    h("details", {}, h("summary", {}, "Recipe"), h("pre", { tabindex: "0" }, model.recipe)),
   ];
+}
+
+function quality({ metrics, calibrated }) {
+  return [
+    metrics.length === 0 &&
+      h("p", { class: "quiet" }, "Not evaluated yet. ", h("code", {}, "nary evaluate RUN"), " ranks the test split."),
+    metrics.map(({ split, metrics: groups, notes }) => [
+      h("h3", {}, `Rank of the missing element, ${split}`),
+      metricsTable(groups),
+      notes.map((note) => h("p", { class: "quiet" }, note)),
+    ]),
+    h(
+      "p",
+      { class: "quiet" },
+      calibrated
+        ? "Probabilities are calibrated on facts held out from training."
+        : "Probabilities are not calibrated: no valid facts were held out from training.",
+    ),
+  ];
+}
+
+const figures = (numbers) =>
+  Object.entries(numbers)
+    .map(([name, number]) => `${name}: ${count(number)}`)
+    .join(" · ");
+
+/** A list of terms; those without a value are left out. */
+function terms(values) {
+  const given = Object.entries(values).filter(([, value]) => value);
+  return h("dl", { class: "terms" }, given.map(([term, value]) => [h("dt", {}, term), h("dd", {}, value)]));
 }

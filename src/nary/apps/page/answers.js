@@ -2,15 +2,16 @@
 
 import { button, h } from "./dom.js";
 import { count, percent } from "./format.js";
+import { idsOf } from "./names.js";
 
 const FILTERS = { first: "all", only: "stored", hide: "predicted" };
 
 /** Stored answers and predictions in two groups; `onChoose` is called with the answer that was chosen. */
 export function answers(prediction, onChoose) {
-  const highest = Math.max(...prediction.answers.map((answer) => answer.probability), 1e-9);
+  const idOf = idsOf(prediction.answers.filter((answer) => answer.name));
   const list = (known) => {
     const rows = prediction.answers.filter((answer) => answer.known === known);
-    return rows.length > 0 && h("ol", { class: "answers" }, rows.map((answer) => answerRow(answer, highest, onChoose)));
+    return rows.length > 0 && h("ol", { class: "answers" }, rows.map((answer) => answerRow(answer, idOf, onChoose)));
   };
   const [stored, predicted] = [list(true), list(false)];
   return [
@@ -27,15 +28,16 @@ export function answers(prediction, onChoose) {
 
 const facts = (number) => (number === 1 ? "1 fact" : `${count(number)} facts`);
 
-function answerRow(answer, highest, onChoose) {
+function answerRow(answer, idOf, onChoose) {
   return h(
     "li",
     {},
     button(
       { class: "answer", onclick: () => onChoose(answer) },
-      h("span", { class: "label" }, answer.elements ? completed(answer.elements) : answer.label),
-      h("span", { class: "number" }, percent(answer.probability)),
-      answer.known ? storedFact(answer) : bar(answer.probability / highest),
+      h("span", { class: "label" }, answer.elements ? completed(answer.elements) : [answer.label, idOf(answer)]),
+      answer.known
+        ? [h("span", { class: "number quiet" }, `model: ${percent(answer.probability)}`), storedFact(answer)]
+        : [h("span", { class: "number" }, percent(answer.probability)), bar(answer.probability)],
     ),
   );
 }

@@ -1,6 +1,7 @@
 /** The server: one function per endpoint, the token it may require, and a banner while it does not respond. */
 
 import { button, h } from "./dom.js";
+import { recall, remember } from "./store.js";
 
 /** An error that the server reported: a message, and a hint on what to do about it. */
 export class ApiError extends Error {
@@ -22,12 +23,23 @@ export const suggest = (fact, k, signal) => post("suggest", { fact, k }, signal)
 export const explain = (fact, position, signal) => post("explain", { fact, position }, signal);
 export const search = (q, kind, limit, signal) => get("search", { q, kind, limit }, signal);
 export const facts = (entity, limit, offset, signal) => get("facts", { entity, limit, offset }, signal);
+export const groupFacts = (entity, role, relation, limit, offset, signal) =>
+  get("facts", { entity, role, relation, limit, offset }, signal);
+export const findFacts = (fact, limit, offset, signal) => post("facts", { fact, limit, offset }, signal);
+export const entity = (name, limit, signal) => get("entity", { name, limit }, signal);
+export const missing = (entity, k, signal) => get("missing", { entity, k }, signal);
+export const doubtful = (entity, limit, offset, signal) => get("doubtful", { entity, limit, offset }, signal);
+export const relations = (limit, offset, signal) => get("relations", { limit, offset }, signal);
+export const relation = (name, limit, signal) => get("relation", { name, limit }, signal);
+export const rules = (relation, role, limit, signal) => get("rules", { relation, role, limit }, signal);
+export const lines = (lines, k, known, signal) => post("lines", { lines, k, known }, signal);
 export const similar = (name, kind, k, signal) => get("similar", { name, kind, k }, signal);
 export const examples = (signal) => get("examples", {}, signal);
 export const model = (signal) => get("model", {}, signal);
 
 function get(endpoint, parameters, signal) {
-  return request(`api/${endpoint}?${new URLSearchParams(parameters)}`, { signal });
+  const given = Object.entries(parameters).filter(([, value]) => value != null);
+  return request(`api/${endpoint}?${new URLSearchParams(given)}`, { signal });
 }
 
 function post(endpoint, content, signal) {
@@ -94,7 +106,7 @@ const TOKEN_KEY = "nary-token";
 let tokenDialog = null;
 
 function authorization() {
-  const token = sessionStorage.getItem(TOKEN_KEY);
+  const token = recall(TOKEN_KEY, "sessionStorage");
   return token ? { Authorization: `Bearer ${token}` } : {};
 }
 
@@ -106,10 +118,10 @@ function requestToken() {
 
 function showTokenDialog() {
   const dialog = document.getElementById("token");
-  const refused = sessionStorage.getItem(TOKEN_KEY) !== null;
+  const refused = recall(TOKEN_KEY, "sessionStorage") !== null;
   const input = h("input", { type: "password", name: "token", required: true, autocomplete: "off", id: "token-input" });
   // HTTP headers are limited to these characters, so a valid token has no others.
-  const save = () => sessionStorage.setItem(TOKEN_KEY, input.value.replace(/[^\x21-\x7e]/g, ""));
+  const save = () => remember(TOKEN_KEY, input.value.replace(/[^\x21-\x7e]/g, ""), "sessionStorage");
   const hint = refused ? "The token was not accepted." : "Ask the person who runs the server for it.";
   const form = h(
     "form",

@@ -4,6 +4,7 @@ import { search, UnreachableError } from "./api.js";
 import { button, h } from "./dom.js";
 import { debounced, latest } from "./latest.js";
 import { kindOf } from "./fact.js";
+import { labelAndId } from "./names.js";
 
 const MAX_OPTIONS = 12;
 let numCreated = 0;
@@ -136,8 +137,7 @@ export class Combobox {
             onmousedown: (event) => event.preventDefault(), // keeps the focus in the field
             onclick: () => this.#accept(option),
           },
-          h("span", {}, option.label),
-          option.label !== option.name && h("span", { class: "quiet" }, option.name),
+          labelAndId(option),
         ),
       ),
     );

@@ -1,8 +1,13 @@
 /** Errors, shown where they happened, with what to do about them. */
 
+import { search } from "./api.js";
 import { button, h } from "./dom.js";
+import { latest } from "./latest.js";
+import { labelAndId } from "./names.js";
 
 const factError = document.getElementById("fact-error");
+const newest = latest();
+const MAX_MEANT = 50;
 
 /** The message and hint of an error; `retry`, if given, is offered as a button. */
 export function errorBox(error, retry) {
@@ -15,31 +20,42 @@ export function errorBox(error, retry) {
   );
 }
 
-/** Show an error below the fields of the fact. `onCorrect` is called with the unknown name and its replacement. */
-export function showFactError(error, onCorrect) {
-  const unknown = unknownName(error);
-  if (!unknown?.nearest.length) return factError.replaceChildren(errorBox(error));
-  const correction = (name) => button({ class: "small", onclick: () => onCorrect(unknown.text, name) }, name);
-  return factError.replaceChildren(
+/**
+ * Show an error below the fields of the fact. If a name is unknown or means several, those that may be meant are
+ * offered; `onCorrect` is called with the name and its replacement.
+ */
+export async function showFactError(error, onCorrect) {
+  const problem = nameProblem(error);
+  factError.replaceChildren(errorBox(error));
+  if (!problem || !onCorrect) return;
+  const { matches, nearest } = await newest((signal) => search(problem.text, problem.kind, MAX_MEANT, signal));
+  const folded = problem.text.toLowerCase();
+  const same = matches.filter(({ name, label }) => [name, label].some((one) => one.toLowerCase() === folded));
+  const meant = problem.ambiguous ? same : [...matches.slice(0, 3), ...nearest];
+  const choice = (one) => button({ class: "small", onclick: () => onCorrect(problem.text, one.name) }, labelAndId(one));
+  const what = problem.ambiguous ? `“${problem.text}” has several meanings. ` : `“${problem.text}” is unknown. `;
+  factError.replaceChildren(
     h(
       "div",
       { class: "error" },
-      h("p", {}, h("strong", {}, `“${unknown.text}” is unknown. `), "Did you mean:"),
-      h("div", { class: "chips" }, unknown.nearest.map(correction)),
+      h("p", {}, h("strong", {}, what), meant.length ? "Did you mean:" : "No known name is close to it."),
+      meant.length > 0 && h("div", { class: "chips" }, meant.map(choice)),
     ),
   );
 }
 
 /** Remove the error below the fields of the fact. */
 export function clearFactError() {
+  newest(async () => null);
   factError.replaceChildren();
 }
 
-/** The unknown name that an error message is about and the nearest known names; null for other errors. */
-export function unknownName(error) {
-  const message = /^unknown \w+ (['"])(.*)\1$/.exec(error.message);
-  const hint = /^Did you mean (.*)\?$/.exec(error.hint ?? "");
-  return message && { text: message[2], nearest: hint ? hint[1].split(" or ") : [] };
+/** The name that an error message is about, {text, kind, ambiguous}; null for other errors. */
+export function nameProblem({ message }) {
+  const unknown = /^unknown (entity|relation) (['"])(.*)\2$/s.exec(message);
+  if (unknown) return { text: unknown[3], kind: unknown[1], ambiguous: false };
+  const several = /^(['"])(.*)\1 may mean [\d,]+ (entit|relation)/s.exec(message);
+  return several && { text: several[2], kind: several[3] === "entit" ? "entity" : "relation", ambiguous: true };
 }
 
 function sentence(text) {

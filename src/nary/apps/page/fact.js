@@ -44,6 +44,9 @@ export function asText(fact) {
   return [...primary, ...qualifiers(fact).map((pair) => pair.map(({ name }) => quoted(name)).join(": "))].join(" | ");
 }
 
+/** The text of a fact without qualifiers; null stands for a gap. */
+export const triple = (...names) => names.map(quoted).join(" | ");
+
 /** The text of the fact with one more qualifier. */
 export function withQualifier(fact, attribute, value) {
   return `${asText(fact)} | ${quoted(attribute)}: ${quoted(value)}`;

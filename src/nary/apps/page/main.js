@@ -1,120 +1,45 @@
-/** The explorer: which fact is on the page, how it changes, and how it is kept in the URL. */
+/** The explorer: which view the URL asks for, the search box, and the model in one line. */
 
+import * as about from "./about.js";
 import * as api from "./api.js";
-import { Composer, TextField } from "./composer.js";
-import { body, button, h } from "./dom.js";
-import { clearFactError, showFactError, unknownName } from "./errors.js";
-import { asText, at, gaps, kindOf, moved, PRIMARY, put, qualifiers, withQualifier } from "./fact.js";
+import * as ask from "./ask.js";
+import * as entity from "./entity.js";
+import * as file from "./file.js";
 import { count } from "./format.js";
-import { GraphView } from "./graph.js";
 import { latest } from "./latest.js";
-import { Panel } from "./panel.js";
-import { Results } from "./results.js";
+import * as relation from "./relation.js";
+import * as relations from "./relations.js";
+import { parse } from "./route.js";
+import { SearchBox } from "./search.js";
 
-const KNOWN = ["first", "hide", "only"];
-let state = { fact: null, vertices: [], why: null, known: "first" };
-let onceReconnected = followUrl;
-const newest = latest();
+const VIEWS = { ask, entity, relation, relations, file, about };
+const NAV = { ask: "#", relation: "#/relations", relations: "#/relations", file: "#/file", about: "#/about" };
+const main = document.getElementById("main");
 const newestModel = latest();
-const columns = document.getElementById("columns");
-const examples = new Panel("examples");
-const composer = new Composer(document.getElementById("fields"), open);
-const textField = new TextField(document.getElementById("line"), {
-  onInput: (text) => text.trim() && open(text, { preview: true }),
-  onChange: (text) => (text.trim() ? open(text) : showStart()),
-});
-const graph = new GraphView(body("graph"), ask);
-const results = new Results(graph, {
-  open,
-  ask,
-  reject,
-  choose: (answer) => fill(gaps(state.vertices)[0].position, answer.name),
-  replace: (position, name) => open(asText(put(state.vertices, position, name))),
-  add: (attribute, value) => open(withQualifier(state.vertices, attribute, value)),
-  explain: (position) => open(state.fact, { why: position }),
-  filter: (known) => open(state.fact, { known }),
-});
+let current = null;
 
-/**
- * Show a fact, given as text. `why` is the position to explain, or {position, name} for an element that was just put
- * into the fact shown before. A preview, of text that is still being typed, neither changes the URL nor shows errors;
- * `quiet` does not change the URL, either.
- */
-async function open(text, options = {}) {
-  const { why = null, known = state.known, preview = false, quiet = preview, replace = false } = options;
-  onceReconnected = () => open(text, options);
-  const before = state.vertices;
-  try {
-    const response = await newest((signal) => api.graph(text, signal));
-    const { fact, vertices } = response;
-    onceReconnected = followUrl;
-    if (vertices.length === 3 && gaps(vertices).length === 3) return showStart({ quiet });
-    const position = why?.name === undefined ? why : moved(before, why.position, why.name, vertices);
-    state = { fact, vertices, why: position, known };
-    clearFactError();
-    composer.show(vertices);
-    textField.show(fact, { evenIfFocused: !preview });
-    if (!quiet) writeUrl(state, { replace });
-    examples.hide();
-    columns.hidden = false;
-    graph.show(response);
-    results.show(state, { preview });
-  } catch (error) {
-    if (error instanceof api.UnreachableError) return;
-    onceReconnected = followUrl;
-    if (!preview) showFactError(error);
+/** Show what the URL describes. */
+function follow() {
+  const route = parse(location.hash);
+  const changed = current !== null && (current.view !== route.view || current.name !== route.name);
+  current = route;
+  for (const name of Object.keys(VIEWS)) document.getElementById(`view-${name}`).hidden = name !== route.view;
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.getAttribute("href") === NAV[route.view]) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
   }
+  document.title = route.name ? `${route.name} – Nary explorer` : "Nary explorer";
+  if (changed) {
+    scrollTo(0, 0);
+    main.focus({ preventScroll: true });
+  }
+  VIEWS[route.view].show(route);
 }
 
-/** Turn the element at `position` into a gap. */
-function ask(position) {
-  open(asText(put(state.vertices, position, null)));
-}
-
-/** Put an answer into the gap at `position`, and explain it. */
-function fill(position, name) {
-  open(asText(put(state.vertices, position, name)), { why: { position, name } });
-}
-
-/** The server rejected the fact: show the error, mark the field, and offer the nearest names. */
-function reject(error) {
-  const unknown = unknownName(error);
-  if (unknown) composer.markInvalid(unknown.text);
-  showFactError(error, (wrong, right) => {
-    const kind = /entity/.test(error.message) ? "entity" : "relation";
-    const corrected = state.vertices.map((vertex) =>
-      vertex.name === wrong && kindOf(vertex.role) === kind ? { ...vertex, name: right } : vertex,
-    );
-    open(asText(corrected));
-  });
-}
-
-/** Show empty fields and the examples. */
-function showStart({ quiet = false } = {}) {
-  newest(async () => null);
-  onceReconnected = followUrl;
-  state = { ...state, fact: null, vertices: [], why: null };
-  composer.clear();
-  textField.show("", { evenIfFocused: true });
-  clearFactError();
-  columns.hidden = true;
-  if (!quiet && location.hash) history.pushState(null, "", location.pathname);
-  examples.show(api.examples, exampleList);
-}
-
-function exampleList({ examples: list }) {
-  const chip = ({ role, name, label }) => h("span", { class: `chip ${role}${name === null ? " gap" : ""}` }, label);
-  const item = ({ fact, elements }) =>
-    h(
-      "li",
-      {},
-      button(
-        { class: "example", onclick: () => open(fact) },
-        PRIMARY.map((role) => chip(at(elements, role))),
-        qualifiers(elements).map((pair) => h("span", { class: "pair" }, pair.map(chip))),
-      ),
-    );
-  return h("ul", { class: "examples" }, list.map(item));
+/** Go to an address of the page. */
+function go(hash) {
+  if (hash !== location.hash) history.pushState(null, "", hash === "#" ? location.pathname : hash);
+  follow();
 }
 
 /** Show in one line which model is served; if the server cannot tell, leave it empty. */
@@ -129,40 +54,21 @@ async function describeModel() {
   }
 }
 
-// The URL holds the state, so that links and the back and forward buttons restore it.
-
-/** Show what the URL describes: the fact as text, the position to explain, and which answers to show. */
-function followUrl() {
-  const parameters = new URLSearchParams(location.hash.slice(1));
-  const [fact, why, known] = ["fact", "why", "known"].map((name) => parameters.get(name));
-  if (fact) open(fact, { why, known: KNOWN.includes(known) ? known : "first", quiet: true });
-  else showStart({ quiet: true });
-}
-
-/** Put the state into the URL: as a new history entry if it differs, or in place of the current one. */
-function writeUrl({ fact, why, known }, { replace }) {
-  const parameters = new URLSearchParams({ fact });
-  if (why) parameters.set("why", why);
-  if (known !== "first") parameters.set("known", known);
-  const hash = `#${parameters}`;
-  if (replace) history.replaceState(null, "", hash);
-  else if (hash !== location.hash) history.pushState(null, "", hash);
-}
-
-/** Run `action` when a link is clicked: following it would replace the fact in the URL. */
-function onLinkClick(selector, action) {
-  document.querySelector(selector).addEventListener("click", (event) => {
-    event.preventDefault();
-    action();
+new SearchBox(document.getElementById("search"), go);
+addEventListener("popstate", follow);
+for (const link of document.querySelectorAll('.brand, nav a[href="#"]')) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault(); // an address that ends in # would be another one
+    go("#");
   });
 }
-
-addEventListener("popstate", followUrl);
-onLinkClick(".brand", () => showStart());
-onLinkClick(".skip", () => document.getElementById("answers").focus());
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // following it would replace the fact in the URL
+  main.focus();
+});
 api.onReconnect(() => {
   describeModel();
-  onceReconnected();
+  if (current.view !== "ask" || !ask.resume()) follow();
 });
 describeModel();
-followUrl();
+follow();

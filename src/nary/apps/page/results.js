@@ -1,12 +1,12 @@
 /** The panels with the model's results for the fact on the page. */
 
-import { about, fetchAbout, NUM_FACTS } from "./about.js";
 import { answers, filter, suggestions } from "./answers.js";
 import * as api from "./api.js";
 import { button, h } from "./dom.js";
 import { errorBox } from "./errors.js";
 import { gaps, kindOf } from "./fact.js";
 import { percent } from "./format.js";
+import { fetchKnown, known, NUM_FACTS } from "./known.js";
 import { Panel } from "./panel.js";
 import { plausibility, worstPosition } from "./plausibility.js";
 import { why } from "./why.js";
@@ -21,9 +21,9 @@ export class Results {
   #answers = new Panel("answers");
   #suggestions = new Panel("suggestions");
   #why = new Panel("why");
-  #about = new Panel("about");
+  #known = new Panel("known");
 
-  /** `actions` are what a user can do: open, ask, choose, replace, add, explain, filter; and `reject` for errors. */
+  /** `actions` are what a user can do: open, ask, choose, replace, add, explain, filter; and `answered` and `reject`. */
   constructor(graph, actions) {
     this.#graph = graph;
     this.#actions = actions;
@@ -34,7 +34,7 @@ export class Results {
     const complete = gaps(state.vertices).length === 0;
     this.#why.expect(complete && state.why);
     this.#suggestions.expect(complete);
-    this.#about.expect(true);
+    this.#known.expect(true);
     if (complete) this.#score(state, preview);
     else this.#predict(state, preview, NUM_ANSWERS);
   }
@@ -91,11 +91,12 @@ export class Results {
           this.#actions.open(resolved, { why: state.why, known: state.known, preview, replace: true });
           return [];
         }
-        this.#showAbout(state);
+        if (!preview) this.#actions.answered(state);
+        this.#showKnown(state);
         return render(result);
       },
       (error, retry) => {
-        for (const panel of [this.#why, this.#suggestions, this.#about]) panel.hide();
+        for (const panel of [this.#why, this.#suggestions, this.#known]) panel.hide();
         if (error.status !== 400) return errorBox(error, retry);
         if (!preview) this.#actions.reject(error);
         return h("p", { class: "quiet" }, "No results for this fact.");
@@ -120,20 +121,19 @@ export class Results {
     );
   }
 
-  #showAbout(state, chosen = null, limit = NUM_FACTS) {
+  #showKnown(state, chosen = null, limit = NUM_FACTS) {
     const entities = state.vertices.filter(({ role, name }) => name !== null && kindOf(role) === "entity");
-    if (!entities.length) return this.#about.hide();
+    if (!entities.length) return this.#known.hide();
     const entity = chosen ?? entities.find(({ role }) => role === "subject") ?? entities[0];
-    return this.#about.show(
-      (signal) => fetchAbout(entity.name, limit, signal),
+    return this.#known.show(
+      (signal) => fetchKnown(entity.name, limit, signal),
       (response) =>
-        about(response, {
+        known(response, {
           entities,
           chosen: entity,
-          onEntity: (vertex) => this.#showAbout(state, vertex),
-          onOpen: this.#actions.open,
+          onEntity: (vertex) => this.#showKnown(state, vertex),
           onReplace: (name) => this.#actions.replace(entity.position, name),
-          onMore: (more) => this.#showAbout(state, entity, more),
+          onMore: (more) => this.#showKnown(state, entity, more),
         }),
     );
   }

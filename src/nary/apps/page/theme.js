@@ -1,10 +1,17 @@
 /* Light or dark: the system setting, unless the user chose otherwise. A classic script, so that it runs before the
    first paint. */
 (() => {
+  const KEY = "nary-theme";
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
   const preferred = () => (system.matches ? "dark" : "light");
-  const current = () => localStorage.getItem("nary-theme") ?? preferred();
+  let chosen = null;
+  try {
+    chosen = localStorage.getItem(KEY);
+  } catch {
+    // storage is blocked: the choice lasts until the page closes
+  }
+  const current = () => chosen ?? preferred();
 
   function apply() {
     root.dataset.theme = current();
@@ -14,8 +21,13 @@
 
   function toggle() {
     const next = current() === "dark" ? "light" : "dark";
-    if (next === preferred()) localStorage.removeItem("nary-theme");
-    else localStorage.setItem("nary-theme", next);
+    chosen = next === preferred() ? null : next;
+    try {
+      if (chosen) localStorage.setItem(KEY, chosen);
+      else localStorage.removeItem(KEY);
+    } catch {
+      // as above
+    }
     apply();
   }
 

@@ -9,6 +9,7 @@ from nary.apps.server.batching import Worker
 from nary.apps.server.errors import ERROR_RESPONSES
 from nary.apps.server.requests import Count, Name, Offset, RelationName, off_loop, turn
 from nary.errors import SettingError
+from nary.facts import Role
 from nary.inference.entity_profile import facts_of_group
 from nary.inference.lines import in_parts
 from nary.inference.plausibility import doubtful
@@ -36,6 +37,7 @@ _OfRelation = Annotated[
     Query(max_length=1000, description="The relation of these facts or, for a value, its attribute; requires `role`."),
 ]
 
+_RuleRole = Annotated[Role | None, Query(description="What the rules conclude.")]
 _OptionalRelation = Annotated[str | None, Query(min_length=1, max_length=1000, description="The relation.")]
 
 
@@ -84,8 +86,11 @@ def browsing_routes(model: TrainedModel, worker: Worker) -> APIRouter:
         return model.relation(name, limit)
 
     @router.get("/rules", summary="List rules")
-    async def rules(request: Request, relation: _OptionalRelation = None, limit: _Rules = 20) -> RuleList:
-        """List the most confident rules of the model, or those that conclude one relation."""
-        return await worker.run(lambda: predictor.rules(relation, limit=limit), turn(request))
+    async def rules(
+        request: Request, relation: _OptionalRelation = None, role: _RuleRole = None, limit: _Rules = 20
+    ) -> RuleList:
+        """List the most confident rules of the model, those that conclude one relation or are for one role."""
+        name = None if role is None else role.value
+        return await worker.run(lambda: predictor.rules(relation, role=name, limit=limit), turn(request))
 
     return router
