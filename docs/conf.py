@@ -20,7 +20,7 @@ html_show_copyright = False
 
 myst_enable_extensions = ["html_image"]  # screenshots with a width are written as <img>, which GitHub shows, too
 myst_heading_anchors = 3
-suppress_warnings = ["myst.header"]  # model pages in bold paragraphs
+suppress_warnings = ["misc.highlighting_failure"]  # RDF 1.2 is newer than the highlighting of Turtle
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

@@ -78,6 +78,15 @@ def test_the_model_zoo_says_what_each_model_predicts() -> None:
         )
 
 
+def test_every_feature_has_its_page() -> None:
+    for line in (ROOT / "docs" / "features.md").read_text().splitlines():
+        if line.startswith("|") and not line.startswith(("| what |", "|---")):
+            assert re.search(r"\| (\[[^]]+\]\([^)]+\)(, )?)+ \|$", line), line
+    for line in (ROOT / "docs" / "libraries.md").read_text().splitlines():
+        if line.startswith("|") and "yes" in line.split("|")[2]:
+            assert re.match(r"\| [^|]+ \| \[yes\]\(", line), line
+
+
 def test_results_are_made_from_their_files() -> None:
     assert (ROOT / "docs" / "results.md").read_text() == results_page(ROOT / "results", ROOT / "docs" / "results.md")
 
