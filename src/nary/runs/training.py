@@ -225,8 +225,27 @@ def _fit(
     callbacks: Sequence[Callback],
     verify: bool = True,
 ) -> TrainingResult:
+    model = TrainedModel(parts.module, dataset, recipe)
+    for callback in callbacks:
+        callback.on_run_start(model, folder)
+    result = None
+    try:
+        result = _fit_model(parts, model, folder, callbacks, verify)
+    finally:
+        for callback in callbacks:
+            callback.on_run_end(result)
+    return result
+
+
+def _fit_model(
+    parts: TrainingParts,
+    model: TrainedModel,
+    folder: RunFolder | None,
+    callbacks: Sequence[Callback],
+    verify: bool,
+) -> TrainingResult:
     module, batches, loss, device, build_seconds = parts
-    model = TrainedModel(module, dataset, recipe)
+    recipe = model.recipe
     validate = _validation(model)
     history = _LossHistory()
     log = [] if folder is None else [RunLog(folder)]
@@ -283,7 +302,13 @@ def _validation(model: TrainedModel) -> Validate | None:
     if "valid" not in model.dataset.splits or "valid" in model.recipe.data.train_on:
         return None
     protocol = model.recipe.evaluation.without_curve()
-    return lambda: float(model.evaluate("valid", protocol=protocol, progress=False).metrics["entity"]["mrr"])
+
+    def validate() -> float:
+        report = model.evaluate("valid", protocol=protocol, progress=False)
+        model.reports = [report]
+        return float(report.metrics["entity"]["mrr"])
+
+    return validate
 
 
 def _finish(model: TrainedModel, folder: RunFolder | None, *, trained: bool, rank_valid: bool) -> None:

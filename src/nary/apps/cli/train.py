@@ -12,7 +12,10 @@ from nary.config import parse_overrides
 from nary.errors import MissingExtraError, SettingError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nary.runs import TrainingResult
+    from nary.training.callbacks import Callback
 
 _FEW_STEPS = 200
 
@@ -42,6 +45,14 @@ def train(
         float | None,
         typer.Option("--minutes", metavar="M", help="Train for about this long, not for the epochs of the recipe."),
     ] = None,
+    track: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--track",
+            metavar="NAME[=WHERE]",
+            help="Report to tensorboard, mlflow, wandb, csv or json, at a folder, experiment, project or file.",
+        ),
+    ] = None,
     threads: Threads = None,
     json: Json = False,
 ) -> None:
@@ -52,14 +63,16 @@ def train(
     Example: nary train nobel --set training.epochs=20 --out runs/nobel
     """
     from nary.runs import resume as resume_run
+    from nary.runs.trackers import make_trackers
 
+    trackers = make_trackers(track or [])
     if resume is not None:
         if any(
             given is not None for given in (data, model, recipe, set_ or None, out, seed, device, precision, minutes)
         ):
             raise SettingError("--resume takes all settings from the run", "Leave DATA and the other options out.")
         with TrainingBar(show=not json) as bar:
-            result = resume_run(resume, [bar])
+            result = resume_run(resume, [bar, *trackers])
     else:
         if data is None:
             raise SettingError(
@@ -67,7 +80,7 @@ def train(
             )
         shortcuts = {"training.seed": seed, "training.device": device, "training.precision": precision}
         overrides = {key: value for key, value in shortcuts.items() if value is not None}
-        result = _train(data, model, recipe, {**overrides, **parse_overrides(set_ or [])}, out, minutes, json)
+        result = _train(data, model, recipe, {**overrides, **parse_overrides(set_ or [])}, out, minutes, json, trackers)
     _report(result, json)
 
 
@@ -79,6 +92,7 @@ def _train(
     out: Path | None,
     minutes: float | None,
     json: bool,
+    callbacks: "Sequence[Callback]",
 ) -> "TrainingResult":
     from nary.auto import MINUTES, auto_note, auto_recipe, is_auto
     from nary.recipe import choose_recipe, default_recipe_note
@@ -110,7 +124,7 @@ def _train(
         if not json and chosen.training.max_steps:
             notice(f"{chosen.training.max_steps:,} steps fit into {minutes:g} minutes")
     with TrainingBar(show=not json) as bar:
-        return train_recipe(prepared, chosen, out or free_path(dataset.name, chosen.model_name), [bar])
+        return train_recipe(prepared, chosen, out or free_path(dataset.name, chosen.model_name), [bar, *callbacks])
 
 
 def _report(result: "TrainingResult", json: bool) -> None:
