@@ -13,11 +13,14 @@ Facts: ``Fact``, ``Query``, ``parse_fact``, ``parse_query``, ``Position``, ``GAP
 Training: ``train`` and ``resume`` return a ``TrainingResult``; ``blend``, ``compare``, ``Recipe``, ``Callback``,
 ``RunFolder``, ``list_models``, ``list_recipes``.
 
+Trackers, as callbacks: ``TensorBoardTracker``, ``MLflowTracker``, ``WandbTracker``, ``CSVTracker``, ``JSONTracker``;
+``Tracker`` is their base.
+
 Models: ``load_model`` returns a ``TrainedModel``, which predicts, scores, suggests, explains, evaluates (by a
 ``Protocol``) and saves.
 
 Components of your own: ``Model``, ``register_model``, ``register_loss``, ``register_metric``, ``register_format``,
-``register_dataset``.
+``register_dataset``, ``register_tracker``.
 
 Errors of users are ``NaryError``. The guides are in ``docs/``; start with ``docs/python.md``.
 """
@@ -45,6 +48,11 @@ if TYPE_CHECKING:
     from nary.recipe import Recipe
     from nary.reproduction.comparison import compare
     from nary.runs import RunFolder, TrainedModel, TrainingResult, load_model
+    from nary.runs.trackers import Tracker, register_tracker
+    from nary.runs.trackers.files import CSVTracker, JSONTracker
+    from nary.runs.trackers.mlflow import MLflowTracker
+    from nary.runs.trackers.tensorboard import TensorBoardTracker
+    from nary.runs.trackers.wandb import WandbTracker
     from nary.training.callbacks import Callback
     from nary.training.losses import register_loss
 
@@ -67,16 +75,24 @@ _MODULES = {
     "nary.recipe": ("Recipe",),
     "nary.reproduction.comparison": ("compare",),
     "nary.runs": ("RunFolder", "TrainedModel", "TrainingResult", "load_model"),
+    "nary.runs.trackers": ("Tracker", "register_tracker"),
+    "nary.runs.trackers.files": ("CSVTracker", "JSONTracker"),
+    "nary.runs.trackers.mlflow": ("MLflowTracker",),
+    "nary.runs.trackers.tensorboard": ("TensorBoardTracker",),
+    "nary.runs.trackers.wandb": ("WandbTracker",),
     "nary.training.callbacks": ("Callback",),
     "nary.training.losses": ("register_loss",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = [
     "GAP",
+    "CSVTracker",
     "Callback",
     "Dataset",
     "Fact",
     "FactTable",
+    "JSONTracker",
+    "MLflowTracker",
     "Model",
     "NaryError",
     "Position",
@@ -84,9 +100,12 @@ __all__ = [
     "Query",
     "Recipe",
     "RunFolder",
+    "TensorBoardTracker",
+    "Tracker",
     "TrainedModel",
     "TrainingResult",
     "Vocabulary",
+    "WandbTracker",
     "blend",
     "compare",
     "list_datasets",
@@ -103,6 +122,7 @@ __all__ = [
     "register_loss",
     "register_metric",
     "register_model",
+    "register_tracker",
     "resume",
     "train",
     "write",

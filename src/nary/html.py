@@ -7,6 +7,7 @@ from nary.tables import Strong, Table, escape_controls
 
 _BAR_WIDTH = 90  # pixels
 _CELL = "padding: 2px 10px; vertical-align: top; text-align: {};"
+_UNBROKEN = "white-space: nowrap;"
 _NOTE = "font-size: 90%; opacity: 0.75;"
 
 
@@ -52,5 +53,5 @@ def _cell(cell: str) -> str:
             f'<span style="display: inline-block; width: {_BAR_WIDTH}px; background: rgba(128, 128, 128, 0.15);">'
             f'<span style="display: block; width: {cell.share:.1%}; height: 0.7em; background: #3b7ddd;"></span></span>'
         )
-        return f"{bar} {escape(cell)}"
+        return f'<span style="{_UNBROKEN}">{bar} {escape(cell)}</span>'
     return f"<strong>{escape(cell)}</strong>" if isinstance(cell, Strong) else escape(cell)

@@ -417,3 +417,14 @@ def test_results_that_are_none_are_refused(nary: Nary, tmp_path: Path) -> None:
     outcome = nary("results", tmp_path, "--json")
     assert outcome.code == 2
     assert outcome.error["file"].endswith("x.json")
+
+
+def test_a_training_is_tracked(nary: Nary, facts: Path, tmp_path: Path) -> None:
+    tracked = ("--track", "csv", "--track", f"json={tmp_path / 'all.jsonl'}")
+    outcome = nary("train", facts, "--model", "gran", "--out", tmp_path / "run", *options(), *tracked)
+    assert outcome.code == 0, outcome.err
+    assert (tmp_path / "run" / "tracking.csv").read_text().startswith("run,step,name,value\n")
+    assert "train/loss" in (tmp_path / "all.jsonl").read_text()
+    assert nary("verify", tmp_path / "run").code == 0
+    refused = nary("train", facts, "--track", "csvs", "--json")
+    assert (refused.code, refused.error["message"]) == (2, "unknown tracker 'csvs'")

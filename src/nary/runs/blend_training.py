@@ -79,7 +79,11 @@ def _train(dataset: Dataset, recipe: Recipe, folder: RunFolder | None, callbacks
     if folder is not None:
         _log(folder, blended)
         blended.model.save_trained(folder.model_path)
-    return _result(blended.model, results_of(blended), steps, folder)
+    result = _result(blended.model, results_of(blended), steps, folder)
+    for callback in callbacks:
+        callback.on_run_start(blended.model, folder)
+        callback.on_run_end(result)
+    return result
 
 
 def blend_runs(

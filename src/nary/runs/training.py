@@ -261,8 +261,28 @@ def _fit(
     verify: bool = True,
     workers: Workers = ALONE,
 ) -> TrainingResult:
+    model = TrainedModel(parts.module, dataset, recipe)
+    for callback in callbacks:
+        callback.on_run_start(model, folder)
+    result = None
+    try:
+        result = _fit_model(parts, model, folder, callbacks, verify, workers)
+    finally:
+        for callback in callbacks:
+            callback.on_run_end(result)
+    return result
+
+
+def _fit_model(
+    parts: TrainingParts,
+    model: TrainedModel,
+    folder: RunFolder | None,
+    callbacks: Sequence[Callback],
+    verify: bool,
+    workers: Workers,
+) -> TrainingResult:
     module, batches, loss, device, build_seconds = parts
-    model = TrainedModel(module, dataset, recipe)
+    recipe = model.recipe
     validate = _validation(model, workers)
     history = _LossHistory()
     log = [] if folder is None or not workers.is_first else [RunLog(folder)]
@@ -325,8 +345,13 @@ def _validation(model: TrainedModel, workers: Workers) -> Validate | None:
     if "valid" not in model.dataset.splits or "valid" in model.recipe.data.train_on:
         return None
     protocol = model.recipe.evaluation.without_curve()
-    ranked = partial(model.evaluate, "valid", protocol=protocol, progress=False, workers=workers)
-    return lambda: float(ranked().metrics["entity"]["mrr"])
+
+    def validate() -> float:
+        report = model.evaluate("valid", protocol=protocol, progress=False, workers=workers)
+        model.reports = [report]
+        return float(report.metrics["entity"]["mrr"])
+
+    return validate
 
 
 def _finish(model: TrainedModel, folder: RunFolder | None, *, trained: bool, rank_valid: bool) -> None:

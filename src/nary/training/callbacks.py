@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from nary.runs.run_folder import RunFolder
+    from nary.runs.trained_model import TrainedModel
+    from nary.runs.training import TrainingResult
     from nary.training.checkpoint import TrainState
     from nary.training.trainer import Trainer
 
@@ -41,6 +44,15 @@ class ValidationReport:
 
 class Callback:
     """The base of callbacks; every method does nothing. Any of them may call ``trainer.stop()``."""
+
+    def on_run_start(self, model: "TrainedModel", folder: "RunFolder | None") -> None:
+        """Before anything else: the model to be trained, with its recipe, and the run folder if there is one.
+
+        During training, ``model.reports`` holds the latest validation.
+        """
+
+    def on_run_end(self, result: "TrainingResult | None") -> None:
+        """After everything else, with what training returns; None after an interrupt or an error."""
 
     def on_start(self, trainer: "Trainer") -> None:
         """Before the first step; ``trainer.state`` says how far a resumed training is."""

@@ -14,7 +14,10 @@ from nary.config import parse_overrides
 from nary.errors import MissingExtraError, SettingError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nary.runs import TrainingResult
+    from nary.training.callbacks import Callback
     from nary.workers import Workers
 
 _FEW_STEPS = 200
@@ -45,6 +48,14 @@ def train(
         float | None,
         typer.Option("--minutes", metavar="M", help="Train for about this long, not for the epochs of the recipe."),
     ] = None,
+    track: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--track",
+            metavar="NAME[=WHERE]",
+            help="Report to tensorboard, mlflow, wandb, csv or json, at a folder, experiment, project or file.",
+        ),
+    ] = None,
     workers: NumWorkers = None,
     threads: Threads = None,
     json: Json = False,
@@ -60,6 +71,7 @@ def train(
 
     Example: nary train jf17k --model gran --workers 2 --out runs/jf17k
     """
+    from nary.runs.trackers import make_trackers
     from nary.workers import is_worker, joined
 
     several = is_worker() or (workers or 1) > 1
@@ -71,13 +83,14 @@ def train(
         launch_workers(workers or 1, sys.argv[1:])
         return
     with joined() as group:
+        trackers = make_trackers(track or []) if group.is_first else []
         if resume is not None:
             if any(
                 given is not None
                 for given in (data, model, recipe, set_ or None, out, seed, device, precision, minutes)
             ):
                 raise SettingError("--resume takes all settings from the run", "Leave DATA and the other options out.")
-            result = _resume(resume, json, group)
+            result = _resume(resume, json, trackers, group)
         else:
             if data is None:
                 raise SettingError(
@@ -86,16 +99,16 @@ def train(
             shortcuts = {"training.seed": seed, "training.device": device, "training.precision": precision}
             overrides = {key: value for key, value in shortcuts.items() if value is not None}
             settings = {**overrides, **parse_overrides(set_ or [])}
-            result = _train(data, model, recipe, settings, out, minutes, json, group)
+            result = _train(data, model, recipe, settings, out, minutes, json, trackers, group)
     if group.is_first:
         _report(result, json)
 
 
-def _resume(run: Path, json: bool, workers: "Workers") -> "TrainingResult":
+def _resume(run: Path, json: bool, callbacks: "Sequence[Callback]", workers: "Workers") -> "TrainingResult":
     from nary.runs import resume
 
     with TrainingBar(show=not json and workers.is_first) as bar:
-        return resume(run, [bar], workers=workers)
+        return resume(run, [bar, *callbacks], workers=workers)
 
 
 def _train(
@@ -106,6 +119,7 @@ def _train(
     out: Path | None,
     minutes: float | None,
     json: bool,
+    callbacks: "Sequence[Callback]",
     workers: "Workers",
 ) -> "TrainingResult":
     from nary.auto import MINUTES, auto_note, auto_recipe, is_auto
@@ -142,8 +156,8 @@ def _train(
             notice(f"{chosen.training.max_steps:,} steps fit into {minutes:g} minutes")
     with TrainingBar(show=not json and workers.is_first) as bar:
         if out is not None and workers.size > 1:
-            return train_or_resume(chosen, out, lambda: dataset, [bar], workers)
-        return train_recipe(prepared, chosen, out or free_path(dataset.name, chosen.model_name), [bar])
+            return train_or_resume(chosen, out, lambda: dataset, [bar, *callbacks], workers)
+        return train_recipe(prepared, chosen, out or free_path(dataset.name, chosen.model_name), [bar, *callbacks])
 
 
 def _report(result: "TrainingResult", json: bool) -> None:
