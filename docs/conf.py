@@ -12,8 +12,13 @@ author = "The Nary developers"
 release = version = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "cli_reference", "root_pages"]
 
+highlight_language = "none"  # a block without a language is output, or commands
+smartquotes = False  # or --option becomes –option
+
 html_theme = "furo"
 html_title = f"Nary {__version__}"
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False

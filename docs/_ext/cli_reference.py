@@ -30,7 +30,7 @@ def _section(name: str, command: Any) -> Iterator[str]:
     text, _, example = command.help.partition("Example:")
     yield f"### {name}"
     yield f"```\n{usage.removeprefix('Usage: ')}\n```"
-    yield escape_markdown(text)
+    yield from map(escape_markdown, text.split("\n\n"))
     yield Table(left("argument or option", "meaning"), [_row(each, context) for each in command.params]).markdown()
     if example:
         yield f"Example:\n\n```\n{example.strip()}\n```"

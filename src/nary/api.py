@@ -147,7 +147,7 @@ def push(run: str | Path, repository: str, *, public: bool = False) -> str:
         public: Let everybody see a repository that is created here. The visibility of an existing one stays.
 
     Returns:
-        The address of the commit, which :func:`load_model` takes: ``"hf://owner/name@commit"``.
+        The address of the commit for :func:`load_model`, such as ``"hf://owner/name@commit"``.
 
     """
     return str(upload(model_path_of(run), repository, public))
