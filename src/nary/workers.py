@@ -147,15 +147,10 @@ ALONE = Workers()
 """A process without others."""
 
 
-def is_worker() -> bool:
-    """Whether a launcher has started this process as one of several."""
-    return int(os.environ.get(_SIZE, 1)) > 1
-
-
 @contextmanager
 def joined() -> Iterator[Workers]:
     """Join the others that the launcher has started, until the end of the block; alone if there are none."""
-    if not is_worker():
+    if os.environ.get(_SIZE, "1") == "1":
         yield ALONE
         return
     if torch.cuda.is_available():

@@ -8,19 +8,29 @@ from pathlib import Path
 
 import pytest
 import torch
-from runs.small import PATIENCE, finish, options, small_data, small_recipe, start, start_in, wait_until, weights
+from runs.small import (
+    PATIENCE,
+    options,
+    small_data,
+    small_recipe,
+    small_run,
+    start,
+    start_in,
+    wait_until,
+    weights,
+)
 from safetensors.torch import load_file
 from training.processes import run_workers
 from training.small import OnStep
-from training.worker_jobs import resume_run
+from training.worker_jobs import rank_and_predict, resume_run
 
 from nary.data.io.writer import write
 from nary.errors import SettingError
 from nary.files.manifest import verify
 from nary.runs import load_model, resume
-from nary.workers import Workers
+from nary.workers import ALONE, Workers
 
-CHANGED = {"training__checkpoint_minutes": 1e-9, "training__epochs": 1, "model__dropout": 0.0}
+CHANGED = {"training__checkpoint_minutes": 1e-9, "training__max_steps": 9, "model__dropout": 0.0}
 
 
 def make_run(folder: Path, **changed: object) -> Path:
@@ -42,21 +52,27 @@ def assert_close(folder: Path, expected: Path) -> None:
         torch.testing.assert_close(ours[name], tensor, atol=1e-4, rtol=0)
 
 
-@pytest.mark.parametrize("loss", ["cross_entropy", "sampled_softmax"])
-def test_a_run_goes_on_with_any_number_of_workers(tmp_path: Path, loss: str) -> None:
-    whole = make_run(tmp_path / "whole", loss__name=loss)
+def test_a_run_goes_on_with_any_number_of_workers(tmp_path: Path) -> None:
+    whole = make_run(tmp_path / "whole")
     resume(whole)
-    folder = make_run(tmp_path / "run", loss__name=loss, training__eval_every=1)
+    folder = make_run(tmp_path / "run", training__eval_every=1)
     assert train_at(folder, 2, {1: 3}) == ["lost", None]
     assert train_at(folder, 3, {0: 6}) == [None, "lost", "lost"]
     names = sorted(path.name for path in folder.glob("checkpoints/rows-*"))
     assert names == [f"rows-{step:09d}-{rank}-of-3.safetensors" for step in (4, 5) for rank in (1, 2, 3)]
-    with pytest.raises(KeyboardInterrupt):
-        resume(folder, [OnStep(lambda report: report.step == 8 and _interrupt())])
-    assert train_at(folder, 2) == ["done", "done"]
+    resume(folder)
     assert_close(folder, whole)
     assert {check.state for check in verify(folder)} == {"ok"}
     assert load_model(folder).reports[0].metrics == load_model(folder).evaluate("valid").metrics
+
+
+def test_the_state_of_row_optimizers_goes_on_too(tmp_path: Path) -> None:
+    whole, folder = (make_run(tmp_path / name, loss__name="sampled_softmax") for name in ("whole", "run"))
+    resume(whole)
+    with pytest.raises(KeyboardInterrupt):
+        resume(folder, [OnStep(lambda report: report.step == 4 and _interrupt())])
+    assert train_at(folder, 2) == ["done", "done"]
+    assert_close(folder, whole)
 
 
 def _interrupt() -> None:
@@ -67,17 +83,9 @@ def test_killed_workers_learn_exactly_what_they_would_have_learned(tmp_path: Pat
     whole, folder = (make_run(tmp_path / name, model__dropout=0.2) for name in ("whole", "run"))
     assert train_at(whole, 2) == ["done", "done"]
     assert train_at(folder, 2, {0: 4, 1: 4}) == [None, None]
+    damaged = max(folder.glob("checkpoints/rows-*-2-of-2.safetensors"))  # the checkpoint before is used instead
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
     assert train_at(folder, 2, {0: 5}) == [None, "lost"]
-    assert train_at(folder, 2) == ["done", "done"]
-    assert weights(folder) == weights(whole)
-
-
-def test_a_damaged_file_of_one_worker_gives_way_to_the_checkpoint_before(tmp_path: Path) -> None:
-    whole, folder = (make_run(tmp_path / name) for name in ("whole", "run"))
-    assert train_at(whole, 2) == ["done", "done"]
-    assert train_at(folder, 2, {0: 6, 1: 6}) == [None, None]
-    newest = max(folder.glob("checkpoints/rows-*-2-of-2.safetensors"))
-    newest.write_bytes(newest.read_bytes()[:-1] + b"?")
     assert train_at(folder, 2) == ["done", "done"]
     assert weights(folder) == weights(whole)
 
@@ -86,8 +94,8 @@ def test_a_damaged_file_of_one_worker_gives_way_to_the_checkpoint_before(tmp_pat
     ("model", "changed", "reason"),
     [
         ("stare", {}, "normalizes over the whole batch"),
-        ("ntucker", {}, "normalizes over the whole batch"),
-        ("hype", {"loss__name": "softmax_bce"}, "the loss softmax_bce"),
+        ("n-tucker", {}, "normalizes over the whole batch"),
+        ("gran", {"loss__name": "softmax_bce"}, "the loss softmax_bce"),
         ("gran", {"training__batch_size": 1}, "2 workers cannot share a batch of 1"),
     ],
 )
@@ -126,4 +134,34 @@ def test_the_command_starts_workers_and_goes_on_when_one_is_killed(tmp_path: Pat
     shutil.copytree(folder, whole, ignore=shutil.ignore_patterns("checkpoints", "model.safetensors", "metrics.json*"))
     assert train_at(whole, 2) == ["done", "done"]
     assert weights(folder) == weights(whole)
-    assert finish("evaluate", folder, "--json") == finish("evaluate", folder, "--json", "--workers", 2)
+
+
+def test_ranks_and_answers_are_those_of_one_process(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    facts = small_run(folder, training__epochs=1).dataset
+    lines = [f"{fact.subject} | {fact.relation} | ?" for fact in facts.facts.facts(facts.vocabulary)]
+    queries = tmp_path / "queries.txt"
+    queries.write_text("\n".join(lines * 15))
+    ranks = rank_and_predict(ALONE, folder, queries, tmp_path / "1.jsonl")
+    shared = tmp_path / "2.jsonl"
+    assert run_workers(2, rank_and_predict, folder, queries, shared) == [ranks, ranks]
+    answers = (tmp_path / "1.jsonl").read_bytes()
+    assert len(answers.splitlines()) == len(lines) * 15 > 512
+    assert shared.read_bytes() == answers
+    shared.write_bytes(answers[: len(answers) // 2])
+    run_workers(2, rank_and_predict, folder, queries, shared)
+    assert shared.read_bytes() == answers
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "nobel", "--workers", 2], "several workers need --out"),
+        (["train", "nobel", "--workers", 2, "--out", "x", "--minutes", 1], "--minutes is for one process"),
+        (["predict", "x", "a | b | ?", "--workers", 2], "several workers answer --facts"),
+    ],
+)
+def test_options_that_workers_do_not_have(arguments: list[object], message: str) -> None:
+    process = start(*arguments)
+    _, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, message in err) == (2, True), err

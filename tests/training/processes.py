@@ -11,7 +11,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
-from nary.workers import Workers, joined
+from nary.workers import joined
 
 _Result = TypeVar("_Result")
 _PATIENCE = 120.0  # seconds

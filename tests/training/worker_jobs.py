@@ -5,13 +5,15 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from runs.small import small_data
 from training.small import OnStep, loss_of
 
+from nary.inference.batch import Job, predict_file
 from nary.models.base import DatasetInfo
 from nary.models.gran import Gran, GranSettings
-from nary.runs import resume
+from nary.runs import load_model, resume
 from nary.training.batches import TrainingBatches
 from nary.training.callbacks import Callback
 from nary.training.distributed.trainer import WorkerTrainer
@@ -30,7 +32,8 @@ def train(workers: Workers, name: str, changed: dict[str, Any]) -> tuple[list[fl
     """The losses of fifty steps of GRAN without dropout, and the weights that the first worker has at the end."""
     info = DatasetInfo.from_dataset(small_data())
     settings = TrainingSettings.model_validate(
-        {"batch_size": 17, "max_steps": 50, "precision": "fp32", "learning_rate": 0.01, "shuffle": "instances"} | changed
+        {"batch_size": 17, "max_steps": 50, "precision": "fp32", "learning_rate": 0.01, "shuffle": "instances"}
+        | changed
     )
     torch.manual_seed(0)
     architecture = {"num_layers": 1, "num_heads": 2, "hidden_dim": 16, "ffn_dim": 16, "dropout": 0.0}
@@ -59,3 +62,11 @@ def resume_run(workers: Workers, folder: Path, kill: dict[int, int]) -> str:
     except RuntimeError as error:
         return "lost" if is_lost(error) else repr(error)
     return "done"
+
+
+def rank_and_predict(workers: Workers, folder: Path, queries: Path, out: Path) -> bytes:
+    """Rank the test split of a run and answer a file of queries; the ranks."""
+    model = load_model(folder)
+    predict_file(model.predictor, Job(queries, out), workers=workers)
+    ranks = model.rank("test", workers=workers)[1]
+    return b"".join(array.tobytes() for array in vars(ranks).values() if isinstance(array, np.ndarray))

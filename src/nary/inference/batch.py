@@ -2,9 +2,12 @@
 
 Answers are written a batch at a time, so that an interruption loses at most the last batch. A second call continues
 after the last complete line. A table is written whole, at the end.
+
+Several workers take the batches in turn. All read the file of queries, and the first one writes.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -13,7 +16,7 @@ from typing import IO, Any
 import orjson
 
 from nary.data.files import Source, display_name
-from nary.errors import FactError, NaryError, OutputError
+from nary.errors import FactError, NaryError, OutputError, SettingError
 from nary.facts import Query
 from nary.facts.json import parse_line
 from nary.facts.text import as_query
@@ -24,6 +27,7 @@ from nary.inference.prediction import Known
 from nary.inference.predictor import Predictor
 from nary.inference.results import Prediction
 from nary.progress import Progress, no_progress
+from nary.workers import ALONE, Workers
 
 _BATCH = 256
 
@@ -53,27 +57,39 @@ class Answered:
         return self.before + self.written
 
 
-def predict_file(predictor: Predictor, job: Job, progress: Progress = no_progress) -> Answered:
+def predict_file(
+    predictor: Predictor, job: Job, progress: Progress = no_progress, workers: Workers = ALONE
+) -> Answered:
     """Answer every query of a file; see the module. Only one process at a time can write to ``job.out``."""
     with reporting(job.out):
         job = replace(job, out=resolve_output(job.out))
-    with file_lock(job.out):
-        return _predict_file(predictor, job, progress)
+    with file_lock(job.out) if workers.is_first else nullcontext():
+        return _predict_file(predictor, job, progress, workers)
 
 
-def _predict_file(predictor: Predictor, job: Job, progress: Progress) -> Answered:
+def _predict_file(predictor: Predictor, job: Job, progress: Progress, workers: Workers) -> Answered:
     once = str(job.queries) == "-" or job.queries.is_fifo()  # what can be read only once is not counted before
+    if once and workers.size > 1:
+        raise SettingError("several workers cannot read the same pipe", "Give --facts a file.")
     total = None if once else sum(1 for _ in _lines(job.queries))
     lines = _lines(job.queries)
-    before = _go_on(predictor, job, lines)
+    before = _go_on(predictor, job, lines) if workers.is_first else 0
+    skipped = int(workers.from_first(b"%d" % before))
+    if not workers.is_first:
+        next(islice(lines, skipped, skipped), None)
     done, errors = before, 0
     progress(done, total)
     try:
-        with job.out.open("ab", buffering=0) as file:  # what is written is safe, even if the process is killed
-            while batch := [_read(predictor, number, line) for number, line in islice(lines, _BATCH)]:
+        # What is written is safe, even if the process is killed.
+        with job.out.open("ab", buffering=0) if workers.is_first else nullcontext() as file:
+            size = _BATCH * workers.size
+            while batch := [_read(predictor, number, line) for number, line in islice(lines, size)]:
                 stop = None if job.skip else next((i for i, one in enumerate(batch) if one.error), None)
                 whole = batch[:stop]
-                write_all(file, b"".join(_answers(predictor, job, whole)))
+                mine = whole[_BATCH * workers.rank : _BATCH * (workers.rank + 1)]
+                answers = workers.bytes_to_first(b"".join(_answers(predictor, job, mine)))
+                if file is not None:
+                    write_all(file, b"".join(answers))
                 done, errors = done + len(whole), errors + sum(one.error is not None for one in whole)
                 progress(done, total)
                 if stop is not None:

@@ -9,6 +9,7 @@ import torch
 from nary.errors import NaryError
 from nary.models.alternation import Phase
 from nary.models.base import Model
+from nary.models.weights import is_finite
 from nary.training.batches import TrainingBatch, TrainingBatches
 from nary.training.callbacks import Callback, StepReport, ValidationReport
 from nary.training.checkpoint import Checkpoints, MemoryCheckpoints, TrainState
@@ -184,7 +185,7 @@ class Trainer:
         return 0 < self.settings.patience <= self.state.since_best
 
     def _save(self) -> None:
-        if not all(parameter.isfinite().all() for parameter in self.model.parameters()):
+        if not all(is_finite(parameter) for parameter in self.model.parameters()):
             raise TrainingError(f"weights are no longer finite at step {self.state.step}", _DIVERGED)
         self.checkpoints.save(self.model, self.optimizer, self.state)
         for callback in self.callbacks:

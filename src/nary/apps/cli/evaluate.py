@@ -1,13 +1,12 @@
 """``nary evaluate``: rank every element of facts the model has not learned from."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nary.apps.cli.launch import launch_workers
+from nary.apps.cli.launch import launched
 from nary.apps.cli.options import Device, Json, NumWorkers, RunPath, Threads
 from nary.apps.cli.output import notice, open_data, print_json, say
 from nary.errors import OutputError, SettingError
@@ -74,10 +73,9 @@ def evaluate(
     from nary.runs import load_model
     from nary.runs.hub import is_hub_address
     from nary.runs.run_folder import model_path_of
-    from nary.workers import is_worker, joined
+    from nary.workers import joined
 
-    if (workers or 1) > 1 and not is_worker():
-        launch_workers(workers or 1, sys.argv[1:], restarts=0)
+    if launched(workers):
         return
     for option, value, expected in (("--to", to, ("text", "csv", "latex")), ("--by", by, (None, "arity", "relation"))):
         if value not in expected:

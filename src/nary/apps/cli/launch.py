@@ -17,7 +17,25 @@ _RESTARTS = 3
 _CODES = range(1, 128)  # of a process that ended by itself
 
 
-def launch_workers(count: int, arguments: Sequence[str], restarts: int = _RESTARTS) -> None:
+def is_worker() -> bool:
+    """Whether a launcher has started this process as one of several."""
+    return os.environ.get("WORLD_SIZE", "1") != "1"
+
+
+def in_several(workers: int | None) -> bool:
+    """Whether a command with this option runs in several processes, or is about to."""
+    return is_worker() or (workers or 1) > 1
+
+
+def launched(workers: int | None, restarts: int = _RESTARTS) -> bool:
+    """Run the command of this process in ``workers`` processes, if it is more than one and not one of them."""
+    if workers is None or workers == 1 or is_worker():
+        return False
+    _run_workers(workers, sys.argv[1:], restarts)
+    return True
+
+
+def _run_workers(count: int, arguments: Sequence[str], restarts: int) -> None:
     """Run the command with these ``arguments`` in ``count`` processes, and exit as they do.
 
     If one is killed or lost, all are started again, at most ``restarts`` times: the command must then go on where it

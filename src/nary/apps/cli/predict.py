@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nary.apps.cli.launch import in_several, launched
 from nary.apps.cli.options import (
     Answers,
     Device,
     Json,
     KnownAnswer,
     KnownOption,
+    NumWorkers,
     OnError,
     OnErrorOption,
     RunPath,
@@ -54,6 +56,7 @@ def predict(
     on_error: OnErrorOption = OnError.stop,
     unseen: Unseen = False,
     device: Device = "auto",
+    workers: NumWorkers = None,
     threads: Threads = None,
     json: Json = False,
 ) -> None:
@@ -63,15 +66,22 @@ def predict(
 
     With several gaps, the best ways to fill them all (experimental).
 
+    With --facts and --workers, or started by torchrun, processes share the queries of the file.
+
     Example: nary predict runs/nobel-gran "Marie Curie | award received | ? | point in time: 1911"
     """
     from nary.inference.batch import Job
+    from nary.inference.export.tables import is_table
     from nary.runs import load_model
 
     if (query is None) == (facts is None) or (facts is None) != (out is None):
         raise SettingError("give either a QUERY, or --facts FILE and --out FILE", "See: nary predict --help")
     if unseen and query is None:
         raise SettingError("--unseen is for one QUERY", "nary update adds the names of many facts to a model.")
+    if in_several(workers) and (out is None or is_table(out)):
+        raise SettingError("several workers answer --facts and write JSON Lines", "Give --out a name with .jsonl.")
+    if launched(workers):
+        return
     loaded = load_model(run, device)
     if query is not None:
         loaded = loaded.with_unseen_names([query], only_values=not unseen)
@@ -132,9 +142,15 @@ def _count_hidden(result: "Prediction | Completions") -> None:
 def _answer_file(predictor: "Predictor", job: "Job", json: bool) -> None:
     from nary.inference.batch import predict_file, predict_to_table
     from nary.inference.export.tables import is_table
+    from nary.workers import joined
 
-    with progress_bar("Answering", show=not json) as progress:
-        done = (predict_to_table if is_table(job.out) else predict_file)(predictor, job, progress)
+    with joined() as group, progress_bar("Answering", show=not json and group.is_first) as progress:
+        if is_table(job.out):
+            done = predict_to_table(predictor, job, progress)
+        else:
+            done = predict_file(predictor, job, progress, group)
+    if not group.is_first:
+        return
     if json:
         print_json({"out": str(job.out), "lines": done.total, "before": done.before, "errors": done.errors})
         return

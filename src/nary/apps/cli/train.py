@@ -1,12 +1,11 @@
 """``nary train``: learn from facts."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nary.apps.cli.launch import launch_workers
+from nary.apps.cli.launch import in_several, launched
 from nary.apps.cli.options import Json, MaybeData, NumWorkers, Overrides, Threads
 from nary.apps.cli.output import notice, open_data, print_json, say
 from nary.apps.cli.training_bar import TrainingBar
@@ -71,17 +70,16 @@ def train(
 
     Example: nary train jf17k --model gran --workers 2 --out runs/jf17k
     """
-    from nary.runs.trackers import make_trackers
-    from nary.workers import is_worker, joined
-
-    several = is_worker() or (workers or 1) > 1
+    several = in_several(workers)
     if several and minutes is not None:
         raise SettingError("--minutes is for one process", "Set training.epochs or training.max_steps.")
     if several and resume is None and out is None:
         raise SettingError("several workers need --out", "Workers that are started again go on with the run there.")
-    if several and not is_worker():
-        launch_workers(workers or 1, sys.argv[1:])
+    if launched(workers):
         return
+    from nary.runs.trackers import make_trackers
+    from nary.workers import joined
+
     with joined() as group:
         trackers = make_trackers(track or []) if group.is_first else []
         if resume is not None:
