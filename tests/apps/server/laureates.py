@@ -9,7 +9,7 @@ from nary.facts import Fact
 
 SCRIPT = "<script>window.hacked = 1</script>"
 IMAGE = '<img src="x" onerror="window.hacked = 1">'
-LABELS = {"Q7": IMAGE, "Q8": "Łódź & more", "P9": "<b>spouse</b>"}
+LABELS = {"Q7": IMAGE, "Q8": "Łódź & more", "P9": "<b>spouse</b>", "Ulm": "Paris"}
 
 
 def _facts() -> list[Fact]:

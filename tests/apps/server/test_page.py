@@ -123,7 +123,7 @@ def test_an_element_is_asked_for_from_the_graph_and_from_the_list(page: Page) ->
     page.until(lambda: page.line().startswith("? | award received"))
 
 
-def test_why_with_rules_and_parts_of_a_blend(shared_page: Page, page_folder: Path, tmp_path: Path) -> None:
+def test_a_blend_with_its_parts_and_rules(shared_page: Page, page_folder: Path, tmp_path: Path) -> None:
     data = load_model(page_folder).dataset
     small_run(tmp_path / "rules", "rules", data, training__batch_size=8)
     blend_runs([tmp_path / "rules", page_folder], tmp_path / "blend")
@@ -135,6 +135,9 @@ def test_why_with_rules_and_parts_of_a_blend(shared_page: Page, page_folder: Pat
         assert reason.startswith("because ")
         assert re.search(r"(is|are) known; holds in [\d.]+% of [\d,]+ cases$", reason)
         assert re.fullmatch(r"(rules|gran): [\d.]+%, rank \d+, weight [\d.]+%", page.texts("#why .votes li")[0])
+        page.go("#/relation/award%20received")
+        rule = page.text("#relation-rules .rules li")
+        assert re.search(r"holds in [\d,]+ of [\d,]+ cases · confidence [\d.]+%", rule)
         assert page.complaints() == []
 
 

@@ -70,7 +70,10 @@ export async function open(text, options = {}) {
   } catch (error) {
     if (error instanceof api.UnreachableError) return;
     afterReconnect = null;
-    if (!preview) showFactError(error);
+    if (preview) return;
+    textField.show(text, { evenIfFocused: true });
+    if (state.fact === null) showBelow();
+    showFactError(error);
   }
 }
 
@@ -105,10 +108,15 @@ export function showStart({ quiet = false } = {}) {
   textField.show("", { evenIfFocused: true });
   clearFactError();
   summarize();
+  if (!quiet && location.hash) history.pushState(null, "", location.pathname);
+  showBelow();
+}
+
+/** Show examples and earlier questions below the fields, instead of results. */
+function showBelow() {
   columns.hidden = true;
   start.hidden = false;
   showVisits();
-  if (!quiet && location.hash) history.pushState(null, "", location.pathname);
   examples.show(api.examples, exampleList);
 }
 

@@ -33,10 +33,13 @@ function fill(id, entries, action) {
     h(
       "ul",
       { class: "fact-list" },
-      entries.map((entry) => h("li", {}, h("a", { href: entry.hash }, reading(entry.label)), action(entry))),
+      entries.map((entry) => h("li", {}, h("a", { href: entry.hash }, readable(entry)), action(entry))),
     ),
   );
 }
+
+/** The label of a page, or a fact. */
+const readable = ({ hash, label }) => (hash.startsWith("#/") ? label : reading(label));
 
 function forget() {
   clearRecent();
