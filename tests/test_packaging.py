@@ -1,6 +1,7 @@
 """What is shipped: the wheel, the image of the server, and the files that say what the project is."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -102,7 +103,7 @@ def test_the_image_runs_a_command_that_exists_and_not_as_root() -> None:
 @pytest.mark.parametrize(("status", "healthy"), [(200, True), (503, False)])
 def test_the_image_knows_whether_it_is_healthy(status: int, healthy: bool) -> None:
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802
+        def do_GET(self) -> None:
             self.send_response(status if self.path == "/health" else 404)
             self.end_headers()
 
@@ -134,7 +135,7 @@ def test_the_citation_and_the_templates_of_issues_are_valid() -> None:
 
 def test_every_extra_is_explained() -> None:
     page = (ROOT / "docs" / "installing.md").read_text()
-    assert EXTRAS == set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == EXTRAS
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -143,7 +144,5 @@ def test_shells_can_complete_commands(shell: str) -> None:
     environment |= {"_TYPER_COMPLETE_ARGS": "nary pre", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
     code = "from nary.apps.cli.main import main; main()"
     command = [sys.executable, "-c", f"import sys; sys.argv[0] = 'nary'; {code}"]
-    import os
-
     done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60)
     assert "predict" in done.stdout, done.stderr
