@@ -48,6 +48,15 @@ def test_tables_have_a_cell_for_each_column(page: Path) -> None:
         assert cells == columns, line
 
 
+def test_every_page_is_part_of_the_site() -> None:
+    docs = ROOT / "docs"
+    listed = {docs / "index.md"}
+    for page in docs.rglob("*.md"):
+        for names in re.findall(r"^```{toctree}\n(?::[^\n]*\n)*\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
+            listed |= {(page.parent / f"{name}.md").resolve() for name in names.split()}
+    assert not set(docs.rglob("*.md")) - listed, "list it in docs/index.md"
+
+
 def test_every_public_name_is_in_the_api_reference() -> None:
     pages = "".join(page.read_text() for page in (ROOT / "docs" / "api").glob("*.md"))
     documented = set(re.findall(r"^\.\. auto\w+:: (?:nary\.)?(\w+)$", pages, re.MULTILINE))

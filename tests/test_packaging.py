@@ -1,6 +1,7 @@
 """What is shipped: the wheel, the image of the server, and the files that say what the project is."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -143,7 +144,5 @@ def test_shells_can_complete_commands(shell: str) -> None:
     environment |= {"_TYPER_COMPLETE_ARGS": "nary pre", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
     code = "from nary.apps.cli.main import main; main()"
     command = [sys.executable, "-c", f"import sys; sys.argv[0] = 'nary'; {code}"]
-    import os
-
     done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60)
     assert "predict" in done.stdout, done.stderr

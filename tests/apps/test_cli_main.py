@@ -25,6 +25,11 @@ def test_version() -> None:
     assert (result.exit_code, result.stdout) == (0, f"nary {nary.__version__}\n")
 
 
+def test_the_package_is_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "nary", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"nary {nary.__version__}\n"
+
+
 def test_help_lists_every_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (["--help"], []):
         monkeypatch.setattr(sys, "argv", ["nary", *arguments])

@@ -57,7 +57,7 @@ Threads = Annotated[
         envvar=VARIABLE,
         callback=_use_threads,  # while options are parsed: commands import torch afterwards
         show_default=False,
-        help="How many threads compute; by default one a core that may be used.",
+        help="The number of threads; by default one per available core.",
     ),
 ]
 NumWorkers = Annotated[
@@ -71,7 +71,7 @@ NumWorkers = Annotated[
     ),
 ]
 Overrides = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key of the recipe.")
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the recipe.")
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Equal seeds give equal results.")]
 Format = Annotated[
