@@ -115,3 +115,23 @@ def test_reports_without_literals_are_as_before() -> None:
     assert ranks.guesses is None
     assert "literals" not in report.as_dict()
     assert "iteral" not in report.table()
+
+
+def test_fits_by_hand() -> None:
+    values = range_of([float(number) for number in range(160)])  # bins of ten
+    scores = np.zeros((4, 160))
+    scores[:, :10] = 50.0  # the first ten are certain
+    fit, lift = values.fits(scores, np.array([3.5, 155.0, -1.0, 1e6]))
+    certain, doubt, outside = 0.98 + 0.02 / 16, 0.02 / 16, 1 / 162
+    entropy = -certain * np.log(certain) - 15 * doubt * np.log(doubt)
+    assert fit == pytest.approx(np.minimum(0, np.log([certain, doubt, outside, outside]) + entropy))
+    assert lift == pytest.approx(np.log([certain, doubt, outside, outside]) - np.log(1 / 16))
+
+
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=30), st.floats(-10, 40))
+def test_values_in_one_bin_fit_alike(scores: list[float], value: float) -> None:
+    values = range_of([float(number) for number in range(len(scores))])
+    fit, lift = values.fits(np.array([scores, scores]), np.array([value, value + 1e-9]))
+    assert (fit <= 0).all()
+    assert np.isfinite(fit).all()
+    assert np.isfinite(lift).all()

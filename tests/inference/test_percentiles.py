@@ -19,7 +19,7 @@ SLOTS = Slots(DATA.train, len(NAMES.entities), len(NAMES.relations))
 def measured(facts: list[Fact], lifts: list[list[float]]) -> Measured:
     """Facts without qualifiers; the lifts are those of relation, subject and object."""
     (block,) = FactTable.from_facts(facts, NAMES).blocks
-    return Measured(block, *np.zeros((3, *block.ids.shape)), np.array(lifts))
+    return Measured(block, *np.zeros((3, *block.ids.shape)), np.array(lifts), np.zeros(block.ids.shape, np.int64))
 
 
 LIKES, SEES = Fact("Ada", "likes", "Ben"), Fact("Ben", "sees", "Cy")

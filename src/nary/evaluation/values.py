@@ -13,6 +13,9 @@ from nary.facts.table import Ids, Rows
 
 INTERVAL = 0.8
 """The probability that the value is in the interval."""
+_BINS = 16
+_DOUBT = 0.02
+"""How much of the probability is spread over all bins alike: no score rules a value out."""
 _QUANTILES = ((1 - INTERVAL) / 2, 0.5, (1 + INTERVAL) / 2)
 
 
@@ -28,15 +31,36 @@ class ValueRange:
     spread: float
     """The mean distance of the training facts from their median."""
 
+    def fits(self, scores: npt.NDArray[np.floating], values: Numbers) -> tuple[Numbers, Numbers]:
+        """How well ``values`` [n] fit, near ones alike, by scores [n, E] of all entities: logarithms [n] of two ratios.
+
+        The literals are counted in bins of about as many literals each, and one for what is outside of the range. The
+        probability of the bin of a value is compared with the number of bins that the scores hesitate between, and with
+        the share of literals in the bin.
+        """
+        cuts = np.quantile(self.values, np.linspace(0, 1, _BINS + 1)[1:-1])
+        members = np.eye(_BINS)[np.searchsorted(cuts, self.values)]  # [L, bins]
+        masses = self._probabilities(scores) @ members * (1 - _DOUBT) + _DOUBT / _BINS  # [n, bins]
+        bins, rows = np.searchsorted(cuts, values), np.arange(len(values))
+        is_outside = (values < self.values[0]) | (values > self.values[-1])
+        mass = np.log(np.where(is_outside, 1 / (len(self.values) + 2), masses[rows, bins]))
+        entropy = -(masses * np.log(masses)).sum(1)
+        return np.minimum(0, mass + entropy), mass - np.log(members.mean(0)[bins].clip(min=1 / len(self.values)))
+
     def quantiles(self, scores: npt.NDArray[np.floating]) -> Rows:
         """The places of the median, and before and after it of the ends of the interval [n, 3], by scores [n, E].
 
         The scores are those of all entities; probabilities are among the literals of this range.
         """
-        chosen = scores[:, self.ids].astype(np.float64)
-        shares = np.exp(chosen - chosen.max(1, keepdims=True)).cumsum(1)
+        shares = self._probabilities(scores).cumsum(1)
         shares /= shares[:, -1:]
         return np.stack([(shares < share).sum(1) for share in _QUANTILES], 1)
+
+    def _probabilities(self, scores: npt.NDArray[np.floating]) -> Numbers:
+        """Those of the literals of this range [n, L]."""
+        chosen = scores[:, self.ids].astype(np.float64)
+        shares = np.exp(chosen - chosen.max(1, keepdims=True))
+        return np.asarray(shares / shares.sum(1, keepdims=True))
 
 
 class ValueRanges:

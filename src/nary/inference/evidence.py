@@ -3,7 +3,8 @@
 An improbable answer to an open query is no sign of an error: who was born in a year has many answers, each improbable.
 So the probability of an element is compared with how sure the model is. Its *fit* is its probability times the
 perplexity of the predicted distribution (the number of candidates the model hesitates between), at most 1. Its *lift*
-compares it with what stands in the same slot in train: how much more probable it is than one of these at random.
+compares it with what stands in the same slot in train: how much more probable it is than one of these at random. For
+numbers and dates, the probability is that of a value as large as it.
 """
 
 from dataclasses import dataclass, replace
@@ -44,6 +45,8 @@ class Measured:
     log_probability: Floats
     log_fit: Floats
     log_lift: Floats
+    best: Rows
+    """The id that the model would put there; -1 where the others are NaN."""
 
 
 class Evidence:
@@ -60,7 +63,7 @@ class Evidence:
         """Mask and score every element of every fact, a block for each arity."""
         context = self._context
         context.check_arity(max(table.arities, default=2))
-        measured = {block.arity: Measured(block, *np.full((4, *block.ids.shape), np.nan)) for block in table.blocks}
+        measured = {block.arity: _unmeasured(block) for block in table.blocks}
         blocks = [_may_have_more(masked) for masked in mask_table(table, context.model.roles)[0]]
         scorer = QueryScorer(context.model, _MEMORY)
         for masked, part, counts in count_blocks(scorer, blocks, context.known, progress):
@@ -73,7 +76,23 @@ class Evidence:
             one.log_fit[at] = np.minimum(0, log_probability + entropy)
             slots = context.slots.of(masked.ids[part.places])[:, masked.column]
             one.log_lift[at] = log_probability - self._log_chance(log_probabilities, part.rows, slots)
+            one.best[at] = part.scores.argmax(-1).numpy()[part.rows]
+            if masked.kind == "entity":
+                self._compare_values(one, masked, part.places, log_probabilities.numpy(), part.rows)
         return list(measured.values())
+
+    def _compare_values(
+        self, measured: Measured, masked: MaskedBlock, places: Rows, scores: npt.NDArray[np.floating], rows: Rows
+    ) -> None:
+        """Measure numbers and dates by their value: one that was never seen fits if those near it do."""
+        ranges, ids = self._context.ranges, masked.ids[places]
+        answers, slots = ids[:, masked.column], ranges.slots(ids, masked.column)
+        for slot in np.unique(slots[ranges.scales[answers] >= 0]).tolist():
+            if (range_ := ranges.of(slot)) is not None:
+                chosen = np.flatnonzero((slots == slot) & (ranges.scales[answers] == range_.scale))
+                at = (places[chosen], masked.column)
+                fits = range_.fits(scores[rows[chosen]], ranges.values[answers[chosen]])
+                measured.log_fit[at], measured.log_lift[at] = fits
 
     def _log_chance(self, log_probabilities: Tensor, rows: Rows, slots: Rows) -> Floats:
         """The mean probability, as a logarithm, of what stands in the slot of each query; ``rows`` are the queries'."""
@@ -103,6 +122,11 @@ class Evidence:
         by_role = [smallest(values, block.qualifiers) for values in logarithms]
         others = np.stack([(counts > 0).sum(1), together.min(1), together.mean(1)], axis=1)
         return np.concatenate([*by_role, others], axis=1)
+
+
+def _unmeasured(block: Block) -> Measured:
+    rank, log_probability, log_fit, log_lift = np.full((4, *block.ids.shape), np.nan)
+    return Measured(block, rank, log_probability, log_fit, log_lift, np.full(block.ids.shape, -1))
 
 
 def _may_have_more(masked: MaskedBlock) -> MaskedBlock:

@@ -5,16 +5,30 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Data, Format, Json, OnError, OnErrorOption
-from nary.apps.cli.output import open_data, print_json, print_table, say
+from nary.apps.cli.output import open_data, print_json, print_table, progress_bar, say
+from nary.errors import SettingError
 
 if TYPE_CHECKING:
     from nary.data.audit import Audit
     from nary.data.dataset import Dataset
+    from nary.runs.suspects import Suspect
 
 
 def check(
     data: Data,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if the data are not clean.")] = False,
+    suspicious: Annotated[
+        int | None,
+        typer.Option(
+            "--suspicious",
+            metavar="N",
+            help="Also list the N facts that fit the others least: each is scored by rules counted without it.",
+        ),
+    ] = None,
+    folds: Annotated[
+        int,
+        typer.Option("--folds", metavar="N", help="With --suspicious: how often to count, each time without 1/N."),
+    ] = 20,
     format: Format = None,
     on_error: OnErrorOption = OnError.stop,
     as_json: Json = False,
@@ -24,12 +38,23 @@ def check(
     share, of numbers and dates that are read as entities, and of relations that a split misses.
 
     Example: nary check my-facts/ --strict
+
+    Example: nary check my-facts/ --suspicious 20
     """
     from nary.data.audit import audit
 
+    if suspicious is not None and suspicious < 1:
+        raise SettingError(f"--suspicious {suspicious}", "Ask for one or more.")
     dataset = open_data(data, format, on_error, quiet=as_json)
     report = audit(dataset)
-    print_json(report.as_dict()) if as_json else _print(dataset, report)
+    suspects = None if suspicious is None else _find_suspects(dataset, suspicious, folds, show=not as_json)
+    if as_json:
+        more = {} if suspects is None else {"suspicious": [suspect.as_dict() for suspect in suspects]}
+        print_json({**report.as_dict(), **more})
+    else:
+        _print(dataset, report)
+        if suspects is not None:
+            _print_suspects(suspects)
     if strict and not report.clean:
         raise typer.Exit(1)
 
@@ -58,6 +83,27 @@ def _print(dataset: "Dataset", report: "Audit") -> None:
         print_table("Warnings", ["number", "of which", "such as"], warned)
     say()
     _print_verdict(dataset, report)
+
+
+def _find_suspects(dataset: "Dataset", limit: int, folds: int, *, show: bool) -> "list[Suspect]":
+    from nary.runs.suspects import find_suspects
+
+    with progress_bar("Scoring", show=show) as progress:
+        return find_suspects(dataset, limit, folds, progress)
+
+
+def _print_suspects(suspects: "list[Suspect]") -> None:
+    rows = [
+        [
+            f"{suspect.score:.1f}",
+            suspect.label,
+            *(f"{odd.position}: {odd.label} ({odd.percentile:.1%})" for odd in suspect.elements[:1]),
+            *(odd.expected_label for odd in suspect.elements[:1]),
+        ]
+        for suspect in suspects
+    ]
+    say()
+    print_table("Facts that fit the others least", ["score", "fact", "fits least", "expected there"], rows)
 
 
 def _findings(report: "Audit") -> list[tuple[str, str, int]]:
