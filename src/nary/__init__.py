@@ -10,8 +10,8 @@ Data: ``load`` (by name), ``read`` and ``write`` (files), ``Dataset``, ``FactTab
 
 Facts: ``Fact``, ``Query``, ``parse_fact``, ``parse_query``, ``Position``, ``GAP``.
 
-Training: ``train`` and ``resume`` return a ``TrainingResult``; ``blend``, ``compare``, ``Recipe``, ``Callback``,
-``RunFolder``, ``list_models``, ``list_recipes``.
+Training: ``train`` and ``resume`` return a ``TrainingResult``; ``train_seeds``, ``blend``, ``compare``, ``Recipe``,
+``Callback``, ``RunFolder``, ``list_models``, ``list_recipes``.
 
 Trackers, as callbacks: ``TensorBoardTracker``, ``MLflowTracker``, ``WandbTracker``, ``CSVTracker``, ``JSONTracker``;
 ``Tracker`` is their base.
@@ -32,7 +32,7 @@ from nary import threads as _threads
 from nary.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from nary.api import blend, list_datasets, list_models, list_recipes, push, resume, train
+    from nary.api import blend, list_datasets, list_models, list_recipes, push, resume, train, train_seeds
     from nary.data.catalog import register_dataset
     from nary.data.dataset import Dataset
     from nary.data.io.formats import register_format
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 _threads.configure()  # before anything imports torch
 
 _MODULES = {
-    "nary.api": ("blend", "list_datasets", "list_models", "list_recipes", "push", "resume", "train"),
+    "nary.api": ("blend", "list_datasets", "list_models", "list_recipes", "push", "resume", "train", "train_seeds"),
     "nary.data.catalog": ("register_dataset",),
     "nary.data.dataset": ("Dataset",),
     "nary.data.io.formats": ("register_format",),
@@ -125,6 +125,7 @@ __all__ = [
     "register_tracker",
     "resume",
     "train",
+    "train_seeds",
     "write",
 ]
 

@@ -26,6 +26,8 @@ from nary.runs import resume as resume_run
 from nary.runs.budget import check_budget
 from nary.runs.hub import upload
 from nary.runs.run_folder import model_path_of
+from nary.runs.seeds import SeedResults
+from nary.runs.seeds import train_seeds as run_seeds
 from nary.threads import oversubscription_note
 from nary.training.training_bar import TrainingBar
 
@@ -69,6 +71,55 @@ def train(
         The trained model with its metrics on the valid split and the loss of every step.
 
     """
+    dataset, chosen, module = _prepare(data, model, recipe, device, minutes, settings)
+    with TrainingBar(progress) as bar:
+        return train_recipe(dataset, chosen, None if out is None else Path(out), [bar, *callbacks], module)
+
+
+def train_seeds(
+    data: Dataset | str | Path,
+    model: str | type[Model] | None = None,
+    *,
+    seeds: Sequence[int] = (0, 1, 2),
+    recipe: str | Path | Recipe | None = None,
+    out: str | Path | None = None,
+    callbacks: "Sequence[Callback]" = (),
+    device: str | None = None,
+    progress: bool = True,
+    **settings: "Unpack[TrainKeywords]",
+) -> SeedResults:
+    """Train a model with each of several seeds and rank the test split, for the mean and deviation of its metrics.
+
+    Args:
+        data: As for :func:`train`.
+        model: The name of a model, or a model class.
+        seeds: The seeds.
+        recipe: As for :func:`train`.
+        out: A folder for the experiment: a run folder for each seed, with its report, and ``summary.json``. Called
+            again, the function goes on where it was interrupted. By default nothing is written.
+        callbacks: Called while training, for each seed in turn.
+        device: As for :func:`train`.
+        progress: Show a bar in a terminal or notebook.
+        settings: As for :func:`train`.
+
+    Returns:
+        The runs, their reports, and mean and standard deviation as a table or data frame.
+
+    """
+    dataset, chosen, _ = _prepare(data, model, recipe, device, None, settings)
+    with TrainingBar(progress) as bar:
+        return run_seeds(dataset, chosen, seeds, None if out is None else Path(out), [bar, *callbacks])
+
+
+def _prepare(
+    data: Dataset | str | Path,
+    model: str | type[Model] | Model | None,
+    recipe: str | Path | Recipe | None,
+    device: str | None,
+    minutes: float | None,
+    settings: "TrainKeywords",
+) -> tuple[Dataset, Recipe, Model | None]:
+    """The data, the recipe and the model to train further, if one is given."""
     dataset = data if isinstance(data, Dataset) else resolve(str(data))
     name = _model_name(model)
     keys = [full_key(key) for key in settings] if name is None and recipe is None else []
@@ -78,12 +129,12 @@ def train(
     elif auto:
         chosen = auto_recipe(dataset, {})
         minutes = MINUTES if minutes is None else minutes
-        warnings.warn(auto_note(chosen, minutes), stacklevel=2)
+        warnings.warn(auto_note(chosen, minutes), stacklevel=3)
     else:
         named = None if recipe is None else str(recipe)
         chosen = choose_recipe(dataset.name, name, named, num_facts=len(dataset.facts))
         if recipe is None and (note := default_recipe_note(dataset.name, chosen.model_name)):
-            warnings.warn(note, stacklevel=2)
+            warnings.warn(note, stacklevel=3)
     loss = str(settings.get("loss", chosen.loss.name))
     overrides = {full_key(key, chosen.model_name, loss): value for key, value in settings.items()}
     if device is not None:
@@ -94,21 +145,27 @@ def train(
         chosen = chosen.model_copy(update={"model": module.settings})
     dataset = prepare_dataset(dataset, chosen)
     if note := oversubscription_note(torch.get_num_threads()):
-        warnings.warn(note, stacklevel=2)
+        warnings.warn(note, stacklevel=3)
     if minutes is not None:
         check_budget(overrides)
         chosen = fit_epochs(dataset, chosen, minutes, at_most=auto)
-    with TrainingBar(progress) as bar:
-        return train_recipe(dataset, chosen, None if out is None else Path(out), [bar, *callbacks], module)
+    return dataset, chosen, module
 
 
 def resume(
-    folder: str | Path, *, callbacks: "Sequence[Callback]" = (), progress: bool = True, verify: bool = True
+    folder: str | Path,
+    *,
+    epochs: int | None = None,
+    callbacks: "Sequence[Callback]" = (),
+    progress: bool = True,
+    verify: bool = True,
 ) -> TrainingResult:
     """Continue the training in a run folder from its newest checkpoint; a finished run is only loaded.
 
     Args:
         folder: The run folder, from ``nary.train(..., out=folder)`` or ``nary train``.
+        epochs: Extend the run to so many epochs in all, also if it is finished. The learning rate then follows the
+            schedule of so many epochs.
         callbacks: Called while training; see :class:`nary.training.callbacks.Callback`.
         progress: Show a bar in a terminal or notebook.
         verify: Compare all files with their checksums.
@@ -118,7 +175,7 @@ def resume(
 
     """
     with TrainingBar(progress) as bar:
-        return resume_run(folder, [bar, *callbacks], verify)
+        return resume_run(folder, [bar, *callbacks], verify, epochs)
 
 
 def blend(runs: Sequence[str | Path | TrainedModel], *, out: str | Path | None = None) -> BlendResult:

@@ -428,3 +428,18 @@ def test_a_training_is_tracked(nary: Nary, facts: Path, tmp_path: Path) -> None:
     assert nary("verify", tmp_path / "run").code == 0
     refused = nary("train", facts, "--track", "csvs", "--json")
     assert (refused.code, refused.error["message"]) == (2, "unknown tracker 'csvs'")
+
+
+def test_seeds_are_trained_compared_and_extended(nary: Nary, facts: Path, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    outcome = nary("train", facts, "--model", "gran", "--out", runs, "--seeds", "0,1", *options())
+    assert outcome.code == 0, outcome.err
+    assert "mean ± standard deviation of 2 seeds" in outcome.out
+    compared = nary("compare", runs / "seed0", runs / "seed1", "--significance")
+    assert "Recipes, mean ± standard deviation over runs" in compared.out
+    extended = nary("train", "--resume", runs / "seed1", "--epochs", 5, "--json")
+    assert extended.json["epochs"] == pytest.approx(5, abs=0.2)
+    assert nary("verify", runs / "seed1").code == 0
+    refused = nary("train", facts, "--seeds", "0,x", "--json")
+    assert (refused.code, refused.error["message"]) == (2, "cannot read --seeds 0,x")
+    assert nary("train", facts, "--seeds", "0,1", "--seed", "2").code == 2

@@ -13,6 +13,7 @@ from nary.config import validate_settings, with_overrides
 from nary.errors import DataError, SettingError
 from nary.evaluation.metrics import Metrics
 from nary.evaluation.protocol import Protocol
+from nary.evaluation.ranks import Ranks
 from nary.files.reading import read_bytes
 from nary.inference.folder import METRICS_FILE
 from nary.recipe import Recipe, choose_recipe, shipped_recipes
@@ -46,6 +47,10 @@ class ComparedRun:
     """Seconds of training, and the MRR on valid at that time."""
     protocol: Protocol
     metrics: Metrics
+    settings: str | None = None
+    """All settings of the recipe but the seed: equal for runs of one recipe."""
+    ranks: Ranks | None = None
+    """The rank of every query, if it was asked for."""
 
     @property
     def data(self) -> str:
@@ -67,13 +72,23 @@ class ComparedRun:
         return next((seconds for seconds, reached in self.validations if reached >= mrr), None)
 
 
-def read_runs(paths: Sequence[Path], split: str, overrides: Mapping[str, Any]) -> list[ComparedRun]:
+def read_runs(
+    paths: Sequence[Path], split: str, overrides: Mapping[str, Any], *, rank: bool = False
+) -> list[ComparedRun]:
     """The runs at ``paths`` with their reports on ``split``; ``overrides`` change keys of their protocols.
 
-    Runs are named after their paths, without the folders that all paths have in common.
+    Runs are named after their paths, without the folders that all paths have in common. ``rank`` ranks every query
+    again, for a test of significance.
     """
     paths = [path.parent if path.name == METRICS_FILE else path for path in paths]
-    runs = [(_read_record if path.is_file() else _read_folder)(path, split, overrides) for path in paths]
+    if rank and (records := [path for path in paths if path.is_file()]):
+        raise SettingError(
+            f"{records[0]} is a record without a model to rank with", "Give run folders or model folders."
+        )
+    runs = [
+        _read_record(path, split, overrides) if path.is_file() else _read_folder(path, split, overrides, rank)
+        for path in paths
+    ]
     common = os.path.commonpath([path.absolute().parent for path in paths])
     names = [path.absolute().relative_to(common).as_posix() for path in paths]
     return [replace(run, run=name) for run, name in zip(runs, names, strict=True)]
@@ -93,7 +108,7 @@ def recipe_label(recipe: Recipe) -> str:
     return ", ".join([closest, *shown, *([f"{hidden} more changes"] if hidden else [])])
 
 
-def _read_folder(path: Path, split: str, overrides: Mapping[str, Any]) -> ComparedRun:
+def _read_folder(path: Path, split: str, overrides: Mapping[str, Any], rank: bool) -> ComparedRun:
     """A run folder or a model folder."""
     model = load_model(path, "cpu")
     protocol = model.protocol(overrides)
@@ -120,6 +135,7 @@ def _read_folder(path: Path, split: str, overrides: Mapping[str, Any]) -> Compar
         validations=[(one["seconds"], one["valid_mrr"]) for one in records if "valid_mrr" in one],
         protocol=report.protocol,
         metrics=report.metrics,
+        ranks=model.rank(split, protocol=report.protocol)[1] if rank else None,
         **_from_recipe(model.recipe, model.dataset.name, model.name),
     )
 
@@ -163,6 +179,7 @@ def _from_recipe(recipe: Recipe | None, dataset: str, model: str) -> dict[str, A
         "triples_only": recipe is not None and not recipe.data.qualifiers,
         "train_on": recipe.data.train_on if recipe else None,
         "seed": recipe.training.seed if recipe else None,
+        "settings": str(_settings(recipe)) if recipe else None,
     }
 
 

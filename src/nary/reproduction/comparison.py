@@ -16,6 +16,7 @@ from nary.html import table_html
 from nary.plotting import new_figure, save_figure
 from nary.reproduction.compared_run import ComparedRun, read_runs
 from nary.reproduction.curve_plot import LEVELS, has_curve, plot_given
+from nary.reproduction.recipe_groups import RecipeGroup, group_runs, groups_table
 from nary.tables import Strong, Table, escape_markdown, left, right
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _SUFFIXES = {"entity": "", "subject/object": " s/o", "value": " value", "relatio
 _DESCRIPTION = ("run", "model", "recipe", "data", "seed")
 _COSTS = ("parameters", "epochs", "seconds")
 _TIMED_COLOR, _UNTIMED_COLOR = "#2f6690", "#6b7280"
+_RECIPES = "Recipes, mean ± standard deviation over runs"
 _LOG_SCALE_FROM = 10  # ratio of the longest to the shortest training
 
 
@@ -46,6 +48,16 @@ class Comparison:
     def runs(self) -> list[ComparedRun]:
         """Sorted by entity MRR, best first."""
         return sorted(self.given, key=lambda run: -(run.metric("entity", "mrr") or 0))
+
+    @cached_property
+    def recipes(self) -> list[RecipeGroup]:
+        """Runs that differ in the seed only, taken together, best first."""
+        return group_runs(self.runs)
+
+    @property
+    def _by_recipe(self) -> bool:
+        """Whether a table of recipes says more than that of runs."""
+        return len(self.recipes) < len(self.runs) or any(group.difference for group in self.recipes)
 
     @cached_property
     def below(self) -> list[str]:
@@ -67,17 +79,16 @@ class Comparison:
         return max((value for run in self.runs if (value := run.metric(group, name)) is not None), default=None)
 
     def text(self) -> str:
-        """A plain-text table with a star after the best value of each column."""
-        return self._table().text()
+        """A plain-text table with a star after the best value of each column, and one of recipes over seeds."""
+        recipes = f"\n\n{_RECIPES}\n{groups_table(self.recipes).text()}" if self._by_recipe else ""
+        return self._table().text() + recipes
 
     def markdown(self) -> str:
-        """A Markdown table with the best values in bold."""
-        return (
-            "\n".join(
-                [self._table(escape_markdown).markdown(), "", *(f"{escape_markdown(line)}  " for line in self.below)]
-            )
-            + "\n"
-        )
+        """A Markdown table with the best values in bold, and one of recipes over seeds."""
+        tables = [self._table(escape_markdown).markdown(), ""]
+        if self._by_recipe:
+            tables += [groups_table(self.recipes, escape_markdown).markdown(), ""]
+        return "\n".join([*tables, *(f"{escape_markdown(line)}  " for line in self.below)]) + "\n"
 
     def latex(self) -> str:
         """A LaTeX ``tabular`` with the best values in bold."""
@@ -98,7 +109,8 @@ class Comparison:
             f"{name} {group}": [run.run for run in self.runs if run.metric(group, name) == self.best(group, name)]
             for group, name in self._shown
         }
-        return {"split": self.split, "runs": runs, "best": best, "warnings": self.warnings}
+        recipes = [group.as_dict() for group in self.recipes]
+        return {"split": self.split, "runs": runs, "recipes": recipes, "best": best, "warnings": self.warnings}
 
     def json(self) -> str:
         """A JSON document."""
@@ -144,7 +156,8 @@ class Comparison:
         return "\n".join([self.text(), *self.below])
 
     def _repr_html_(self) -> str:
-        return table_html(self._table(), f"{len(self.given)} runs on {self.split}", self.below)
+        runs = table_html(self._table(), f"{len(self.given)} runs on {self.split}", self.below)
+        return runs + (table_html(groups_table(self.recipes), _RECIPES) if self._by_recipe else "")
 
     def plot(self, path: Path) -> None:
         """Plot entity MRR over training time; runs without a training time are horizontal lines.
@@ -214,7 +227,11 @@ class Comparison:
 
 
 def compare(
-    runs: Sequence[str | Path], *, split: str = "test", protocol: Mapping[str, Any] | None = None
+    runs: Sequence[str | Path],
+    *,
+    split: str = "test",
+    protocol: Mapping[str, Any] | None = None,
+    significance: bool = False,
 ) -> Comparison:
     """Compare evaluated runs.
 
@@ -223,12 +240,13 @@ def compare(
             ``nary evaluate RUN``, or ``model.add_report(model.evaluate(), folder)``.
         split: The split they were evaluated on.
         protocol: Use reports by another protocol than that of each recipe, such as ``{"evaluation.filter": "none"}``.
+        significance: Rank all queries again, and test how far each recipe is behind the best.
 
     Returns:
         A table for terminals and notebooks, which ``to_polars`` and ``to_pandas`` turn into a data frame.
 
     """
-    return Comparison(split, read_runs([Path(run) for run in runs], split, protocol or {}))
+    return Comparison(split, read_runs([Path(run) for run in runs], split, protocol or {}, rank=significance))
 
 
 def _title(group: str, name: str) -> str:

@@ -20,6 +20,7 @@ from nary.inference import folder as model_folder
 from nary.models.base import Model
 from nary.models.registry import MODELS
 from nary.recipe import Recipe
+from nary.runs.extending import extend
 from nary.runs.log import RunLog, append_record
 from nary.runs.preparation import check_model_size, check_recipe, prepare_dataset
 from nary.runs.rescue import rescue
@@ -152,17 +153,24 @@ def train_recipe(
 
 
 def resume(
-    path: str | Path, callbacks: Sequence[Callback] = (), verify: bool = True, workers: Workers = ALONE
+    path: str | Path,
+    callbacks: Sequence[Callback] = (),
+    verify: bool = True,
+    workers: Workers = ALONE,
+    epochs: int | None = None,
 ) -> TrainingResult:
     """Continue the run in a folder from its newest checkpoint; a finished run is only loaded.
 
     ``verify`` compares all files with their checksums, falls back to the checkpoint before if one is damaged, and warns
-    of an edited recipe. The number of ``workers`` may be another one than before.
+    of an edited recipe. The number of ``workers`` may be another one than before. ``epochs`` extends the run to so many
+    epochs, with one worker.
     """
     folder = RunFolder(path)
     with _locked(folder, workers):
         if verify and workers.is_first:
             folder.check_files()
+        if epochs is not None:
+            extend(folder, epochs)
         if folder.recipe.parts:
             from nary.runs.blend_training import resume_blend
 

@@ -30,6 +30,12 @@ def compare(
         float | None,
         typer.Option("--reach", metavar="MRR", help="Also show the training time until valid reached this MRR."),
     ] = None,
+    significance: Annotated[
+        bool,
+        typer.Option(
+            "--significance", help="Rank all queries again, and test by bootstrap how far recipes are behind the best."
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -40,6 +46,8 @@ def compare(
 ) -> None:
     """Compare evaluated runs: best first, with a star after the best value of each column.
 
+    Runs that differ in the seed only are also shown together, with mean and standard deviation.
+
     Example: nary compare runs/nobel-gran runs/nobel-ram --out models.md
     """
     from nary.config import parse_overrides
@@ -49,7 +57,7 @@ def compare(
     known = (*_TEXT_FORMATS, *_PLOT_FORMATS)
     if out is not None and out.suffix.lower() not in known:
         raise OutputError(f"cannot write {out.name}: unknown file extension", f"Expected {', '.join(known)}.")
-    comparison = Comparison(split, read_runs(runs, split, parse_overrides(set_ or [])), reach)
+    comparison = Comparison(split, read_runs(runs, split, parse_overrides(set_ or []), rank=significance), reach)
     if out is not None:
         _write(comparison, out)
     if json:

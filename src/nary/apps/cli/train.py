@@ -8,6 +8,7 @@ import typer
 from nary.apps.cli.launch import in_several, launched
 from nary.apps.cli.options import Json, MaybeData, NumWorkers, Overrides, Threads
 from nary.apps.cli.output import notice, open_data, print_json, say
+from nary.apps.cli.train_seeds import parse_seeds, train_over_seeds
 from nary.apps.cli.training_bar import TrainingBar
 from nary.config import parse_overrides
 from nary.errors import MissingExtraError, SettingError
@@ -40,7 +41,15 @@ def train(
     resume: Annotated[
         Path | None, typer.Option("--resume", metavar="RUN", help="Continue a run with its own settings.")
     ] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option("--epochs", metavar="N", help="Short for --set training.epochs=N. With --resume: extend the run."),
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Short for --set training.seed=N.")] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option("--seeds", metavar="N,N,...", help="Train with each seed, rank test, and report mean ± std."),
+    ] = None,
     device: Annotated[str | None, typer.Option("--device", help="auto, cpu, cuda, ...")] = None,
     precision: Annotated[str | None, typer.Option("--precision", help="auto, fp32 or bf16.")] = None,
     minutes: Annotated[
@@ -66,13 +75,17 @@ def train(
     With --workers, or started by torchrun, processes share each batch and the table of entities, and a run that is at
     --out already goes on.
 
-    Example: nary train nobel --set training.epochs=20 --out runs/nobel
+    With --seeds 0,1,2, OUT has a run for each seed; after Ctrl-C, run the same command again.
+
+    Example: nary train nobel --epochs 20 --out runs/nobel
 
     Example: nary train jf17k --model gran --workers 2 --out runs/jf17k
     """
     several = in_several(workers)
     if several and minutes is not None:
         raise SettingError("--minutes is for one process", "Set training.epochs or training.max_steps.")
+    if several and (seeds is not None or (resume is not None and epochs is not None)):
+        raise SettingError("--seeds and more --epochs of a run are for one process", "Leave --workers out.")
     if several and resume is None and out is None:
         raise SettingError("several workers need --out", "Workers that are started again go on with the run there.")
     if launched(workers):
@@ -83,30 +96,33 @@ def train(
     with joined() as group:
         trackers = make_trackers(track or []) if group.is_first else []
         if resume is not None:
-            if any(
-                given is not None
-                for given in (data, model, recipe, set_ or None, out, seed, device, precision, minutes)
-            ):
+            others = (data, model, recipe, set_ or None, out, seed, seeds, device, precision, minutes)
+            if any(given is not None for given in others):
                 raise SettingError("--resume takes all settings from the run", "Leave DATA and the other options out.")
-            result = _resume(resume, json, trackers, group)
+            result = _resume(resume, epochs, json, trackers, group)
         else:
             if data is None:
                 raise SettingError(
                     "no DATA to train on", "nary train nobel, nary train facts.jsonl, nary train --resume RUN"
                 )
-            shortcuts = {"training.seed": seed, "training.device": device, "training.precision": precision}
-            overrides = {key: value for key, value in shortcuts.items() if value is not None}
+            shortcuts = {"epochs": epochs, "seed": seed, "device": device, "precision": precision}
+            overrides = {f"training.{key}": value for key, value in shortcuts.items() if value is not None}
             settings = {**overrides, **parse_overrides(set_ or [])}
+            if seeds is not None:
+                train_over_seeds(data, model, recipe, settings, out, parse_seeds(seeds, seed, minutes), json, trackers)
+                return
             result = _train(data, model, recipe, settings, out, minutes, json, trackers, group)
     if group.is_first:
         _report(result, json)
 
 
-def _resume(run: Path, json: bool, callbacks: "Sequence[Callback]", workers: "Workers") -> "TrainingResult":
+def _resume(
+    run: Path, epochs: int | None, json: bool, callbacks: "Sequence[Callback]", workers: "Workers"
+) -> "TrainingResult":
     from nary.runs import resume
 
     with TrainingBar(show=not json and workers.is_first) as bar:
-        return resume(run, [bar, *callbacks], workers=workers)
+        return resume(run, [bar, *callbacks], workers=workers, epochs=epochs)
 
 
 def _train(
