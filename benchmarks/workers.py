@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import time
+from itertools import pairwise
 
 import orjson
 import torch
@@ -48,7 +49,7 @@ class Times(Callback):
         """Medians of the steps."""
         pairs = {"seconds": self.clock[1:], "processor_seconds": self.processor[1:]}
         return {
-            name: statistics.median(after - before for before, after in zip(times, times[1:], strict=False))
+            name: statistics.median(after - before for before, after in pairwise(times))
             for name, times in pairs.items()
         }
 

@@ -107,8 +107,8 @@ def size_note(recipe: Recipe, num_entities: int) -> str | None:
     if "sampled_softmax" not in MODELS.get(recipe.model_name).losses:
         return None
     return (
-        f"every step scores all {num_entities:,} entities. --set loss.name=sampled_softmax scores a sample of them, in a "
-        "time that does not depend on how many there are"
+        f"every step scores all {num_entities:,} entities. --set loss.name=sampled_softmax scores a sample of them, "
+        "in a time that does not depend on how many there are"
     )
 
 
