@@ -13,6 +13,8 @@ from nary.models.registry import MODELS
 from nary.recipe import Recipe
 from nary.training.settings import BUILT_IN_LOSSES
 
+MANY_ENTITIES = 100_000
+"""From here on ``nary train`` recommends a sampled loss."""
 _LARGE_SIZE, _MANY_LAYERS = 4096, 1000  # settings beyond need a closer look, or are refused
 _BYTES_PER_WEIGHT = 16  # the weight, its gradient and two moments
 
@@ -96,6 +98,18 @@ def check_model_size(recipe: Recipe, info: DatasetInfo) -> None:
             f"{setting}, which takes {needed / 1e9:,.1f} GB to train; this machine has {memory / 1e9:,.1f} GB",
             f"Lower model.{key}.",
         )
+
+
+def size_note(recipe: Recipe, num_entities: int) -> str | None:
+    """Advice where scoring all entities in every step takes most of the time."""
+    if recipe.parts or num_entities < MANY_ENTITIES or recipe.loss.name == "sampled_softmax":
+        return None
+    if "sampled_softmax" not in MODELS.get(recipe.model_name).losses:
+        return None
+    return (
+        f"every step scores all {num_entities:,} entities. --set loss.name=sampled_softmax scores a sample of them, "
+        "in a time that does not depend on how many there are"
+    )
 
 
 def _physical_memory() -> int | None:

@@ -42,7 +42,8 @@ def test_targets_ordered_by_worker_are_those_of_the_shares(step: int, size: int)
         share = share_of(whole, Workers(rank, size))
         for kind, chosen, targets in split_targets(share, share.weights):
             if kind == "entity":
-                expected += [(sum(counts) + row, name) for row, name in zip(*map(torch.Tensor.tolist, targets[:2]))]
+                pairs = zip(targets.rows.tolist(), targets.candidates.tolist(), strict=True)
+                expected += [(sum(counts) + row, name) for row, name in pairs]
                 counts[rank] = int(chosen.sum())
     for kind, chosen, targets in split_targets(whole, whole.weights):
         if kind == "entity":

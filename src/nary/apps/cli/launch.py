@@ -14,6 +14,7 @@ from nary.apps.cli.output import notice
 from nary.threads import VARIABLE, available_cores
 
 _RESTARTS = 3
+_STOPPED = 130  # the shell's code for an interrupt
 _CODES = range(1, 128)  # of a process that ended by itself
 
 
@@ -41,6 +42,7 @@ def _run_workers(count: int, arguments: Sequence[str], restarts: int) -> None:
     If one is killed or lost, all are started again, at most ``restarts`` times: the command must then go on where it
     was. An error that a command reports itself would only be repeated.
     """
+    from torch.distributed.elastic.multiprocessing.api import SignalException
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 
     from nary.workers import LOST
@@ -51,6 +53,8 @@ def _run_workers(count: int, arguments: Sequence[str], restarts: int) -> None:
         with tempfile.TemporaryDirectory(prefix="nary-workers-") as folder:
             try:
                 _launch(count, arguments, folder)
+            except SignalException:  # the workers have saved and said so
+                raise typer.Exit(_STOPPED) from None
             except ChildFailedError as error:
                 codes = {rank: failure.exitcode for rank, failure in error.failures.items()}
                 if again < restarts and any(code not in _CODES or code == LOST for code in codes.values()):

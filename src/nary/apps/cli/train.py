@@ -140,6 +140,7 @@ def _train(
     from nary.recipe import choose_recipe, default_recipe_note
     from nary.runs import fit_epochs, prepare_dataset, train_recipe
     from nary.runs.budget import check_budget
+    from nary.runs.preparation import size_note
     from nary.runs.run_folder import check_free, free_path
     from nary.runs.training import train_or_resume
 
@@ -164,6 +165,8 @@ def _train(
         notice(auto_note(chosen, minutes))
     elif recipe is None and not json and default_note:
         notice(default_note)
+    if advice := size_note(chosen, len(dataset.vocabulary.entities)):
+        notice(advice)
     if minutes is not None:
         chosen = fit_epochs(prepared, chosen, minutes, at_most=auto)
         if not json and chosen.training.max_steps:

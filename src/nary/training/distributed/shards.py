@@ -1,4 +1,4 @@
-"""The rows of the entity tables in checkpoints of several workers: a file of each worker, read by any number of them."""
+"""The rows of entity tables in checkpoints of several workers: a file of each, which any number of them can read."""
 
 from collections.abc import Callable, Iterable, Mapping
 from math import gcd

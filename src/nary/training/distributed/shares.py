@@ -12,7 +12,7 @@ from nary.workers import Workers
 
 
 def share_of(batch: TrainingBatch, workers: Workers) -> TrainingBatch:
-    """The instances of this worker with their targets. Instances are ordered by arity, so shares cost about the same."""
+    """The instances of this worker with their targets. A batch is ordered by arity, so shares cost about the same."""
     groups, start = [], 0
     for group in batch.batch.groups:
         chosen = slice((workers.rank - start) % workers.size, None, workers.size)

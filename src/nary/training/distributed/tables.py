@@ -43,9 +43,8 @@ class ShardedTables(EntityTables):
     def whole(self, name: str, everywhere: bool = False) -> Tensor:
         """A table with the rows of all workers; without ``everywhere`` only that of the first worker has all."""
         before, rows, after = self.split(name, self.parameters[name].detach(), self.num_local)
-        counts = [
-            rows_of_worker(self.num_entities, Workers(rank, self.workers.size)) for rank in range(self.workers.size)
-        ]
+        everyone = [Workers(rank, self.workers.size) for rank in range(self.workers.size)]
+        counts = [rows_of_worker(self.num_entities, worker) for worker in everyone]
         if everywhere:
             parts = list(self.workers.concatenate(rows, counts).split(counts))
         else:
