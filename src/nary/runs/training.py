@@ -297,7 +297,7 @@ def _fit_model(
     checkpoints = None
     if folder is not None:
         checkpoints = Checkpoints(folder.checkpoints_path, verify, folder.check_present, workers)
-    kind = RowTrainer if loss.by_rows else Trainer
+    kind: Callable[..., Trainer] = RowTrainer if loss.by_rows else Trainer
     if workers.size > 1:
         kind = partial(WorkerTrainer, workers=workers)
     trainer = kind(module, batches, loss, recipe.training, checkpoints, device, validate, [history, *log, *callbacks])
