@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nary.apps.cli.options import Data, Format, Json, OnError, OnErrorOption
-from nary.apps.cli.output import open_data, print_json, print_table, progress_bar, say
+from nary.apps.cli.output import open_data, print_json, print_table, say
 from nary.errors import SettingError
+from nary.progress import progress_bar
 
 if TYPE_CHECKING:
     from nary.data.audit import Audit

@@ -248,9 +248,11 @@ class LineOut(BaseModel):
     """The result of a line: one of plausibility, prediction and error."""
 
     line: int = Field(description="The number of the line in the request, from 1.")
-    plausibility: Plausibility | None = Field(None, description="For a fact.")
-    prediction: Prediction | Completions | None = Field(None, description="For a query with one gap, or several.")
-    error: ErrorDetail | None = Field(None, description="What is wrong with the line.")
+    plausibility: Plausibility | None = Field(default=None, description="For a fact.")
+    prediction: Prediction | Completions | None = Field(
+        default=None, description="For a query with one gap, or several."
+    )
+    error: ErrorDetail | None = Field(default=None, description="What is wrong with the line.")
 
 
 class LinesResponse(BaseModel):

@@ -80,7 +80,7 @@ class RowExchange:
         self._asked = torch.bincount(owner, minlength=self.workers.size).tolist()
         self._given = self.workers.exchange_sizes(self._asked)
         wanted = self.workers.exchange(entities[self.order], self._asked, self._given)
-        self.entities, self._place = wanted.unique(return_inverse=True)
+        self.entities, self._place = wanted.unique(return_inverse=True)  # type: ignore[no-untyped-call]
         """Those of this worker that any worker asks for, each once [R]."""
 
     def look_up(self) -> dict[str, Tensor]:
