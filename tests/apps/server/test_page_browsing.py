@@ -132,6 +132,19 @@ def test_a_meaning_is_chosen_where_there_are_several(page: Page) -> None:
     page.until(lambda: page.line() == "Albert Einstein | born in | Ulm")
 
 
+def test_a_name_that_nobody_knows_can_be_asked_about(page: Page) -> None:
+    page.open("Lise Meitner | award received | ?")
+    page.until(lambda: "No known name is close" in page.text("#fact-error"))
+    page.button("Ask anyway").click()
+    page.until(lambda: page.texts(".answers .answer"))
+    assert "'Lise Meitner' is taken for the average subject of award received" in page.text("#answers .note")
+    assert "unseen=1" in page.driver.current_url
+    page.settle()
+    assert not page.all(".error")
+    page.click(".answers .answer")
+    page.until(lambda: "plausible" in page.text("#answers"))
+
+
 def test_what_was_asked_and_starred_is_remembered(page: Page) -> None:
     page.open()
     page.run("localStorage.clear()")

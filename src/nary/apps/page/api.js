@@ -17,10 +17,10 @@ export class ApiError extends Error {
 export class UnreachableError extends Error {}
 
 export const graph = (fact, signal) => post("graph", { fact }, signal);
-export const predict = (fact, k, known, signal) => post("predict", { fact, k, known }, signal);
-export const score = (fact, signal) => post("score", { fact }, signal);
-export const suggest = (fact, k, signal) => post("suggest", { fact, k }, signal);
-export const explain = (fact, position, signal) => post("explain", { fact, position }, signal);
+export const predict = (fact, unseen, k, known, signal) => post("predict", { fact, unseen, k, known }, signal);
+export const score = (fact, unseen, signal) => post("score", { fact, unseen }, signal);
+export const suggest = (fact, unseen, k, signal) => post("suggest", { fact, unseen, k }, signal);
+export const explain = (fact, unseen, position, signal) => post("explain", { fact, unseen, position }, signal);
 export const search = (q, kind, limit, signal) => get("search", { q, kind, limit }, signal);
 export const facts = (entity, limit, offset, signal) => get("facts", { entity, limit, offset }, signal);
 export const groupFacts = (entity, role, relation, limit, offset, signal) =>

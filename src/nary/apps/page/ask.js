@@ -15,7 +15,7 @@ import { showVisits } from "./start.js";
 import { isStarred, toggleStar, visit } from "./visits.js";
 
 const KNOWN = ["first", "hide", "only"];
-let state = { fact: null, vertices: [], why: null, known: "first" };
+let state = { fact: null, vertices: [], why: null, known: "first", unseen: false };
 let afterReconnect = null;
 const newest = latest();
 const compose = document.getElementById("compose");
@@ -34,7 +34,7 @@ const results = new Results(graph, {
   open,
   ask,
   reject,
-  answered: ({ fact, vertices }) => visit(factHref(fact), labeled(vertices)),
+  answered: ({ fact, unseen, vertices }) => visit(factHref(fact, { unseen }), labeled(vertices)),
   choose: (answer) => fill(gaps(state.vertices)[0].position, answer.name),
   replace: (position, name) => open(asText(put(state.vertices, position, name))),
   add: (attribute, value) => open(withQualifier(state.vertices, attribute, value)),
@@ -45,10 +45,11 @@ const results = new Results(graph, {
 /**
  * Show a fact, given as text. `why` is the position to explain, or {position, name} for an element that was just put
  * into the fact shown before. A preview, of text that is still being typed, neither changes the URL nor shows errors;
- * `quiet` does not change the URL, either.
+ * `quiet` does not change the URL, either. `unseen` takes unknown names for averages instead of refusing them.
  */
 export async function open(text, options = {}) {
-  const { why = null, known = state.known, preview = false, quiet = preview, replace = false } = options;
+  const { why = null, known = state.known, unseen = state.unseen } = options;
+  const { preview = false, quiet = preview, replace = false } = options;
   afterReconnect = () => open(text, options);
   const before = state.vertices;
   try {
@@ -57,7 +58,7 @@ export async function open(text, options = {}) {
     afterReconnect = null;
     if (vertices.length === 3 && gaps(vertices).length === 3) return showStart({ quiet });
     const position = why?.name === undefined ? why : moved(before, why.position, why.name, vertices);
-    state = { fact, vertices, why: position, known };
+    state = { fact, vertices, why: position, known, unseen };
     clearFactError();
     composer.show(vertices);
     textField.show(fact, { evenIfFocused: !preview });
@@ -91,19 +92,20 @@ function fill(position, name) {
 function reject(error) {
   const problem = nameProblem(error);
   if (problem) composer.markInvalid(problem.text);
-  showFactError(error, (wrong, right) => {
+  const onCorrect = (wrong, right) => {
     const corrected = state.vertices.map((vertex) =>
       vertex.name === wrong && kindOf(vertex.role) === problem.kind ? { ...vertex, name: right } : vertex,
     );
     open(asText(corrected));
-  });
+  };
+  showFactError(error, { onCorrect, onAccept: () => open(state.fact, { unseen: true }) });
 }
 
 /** Show empty fields and the examples. */
 export function showStart({ quiet = false } = {}) {
   newest(async () => null);
   afterReconnect = null;
-  state = { ...state, fact: null, vertices: [], why: null };
+  state = { ...state, fact: null, vertices: [], why: null, unseen: false };
   composer.clear();
   textField.show("", { evenIfFocused: true });
   clearFactError();
@@ -158,10 +160,11 @@ function editButton() {
 }
 
 function star() {
-  const { fact, vertices } = state;
+  const { fact, unseen, vertices } = state;
+  const hash = factHref(fact, { unseen });
   return starButton(
-    () => isStarred(factHref(fact)),
-    () => toggleStar(factHref(fact), labeled(vertices)),
+    () => isStarred(hash),
+    () => toggleStar(hash, labeled(vertices)),
   );
 }
 
@@ -172,9 +175,9 @@ function labeled(vertices) {
 }
 
 /** Show what an address describes: the fact as text, the position to explain, and which answers to show. */
-export function show({ fact, why, known }) {
+export function show({ fact, why, known, unseen }) {
   compose.classList.remove("editing");
-  if (fact) open(fact, { why, known: KNOWN.includes(known) ? known : "first", quiet: true });
+  if (fact) open(fact, { why, known: KNOWN.includes(known) ? known : "first", unseen, quiet: true });
   else showStart({ quiet: true });
 }
 
@@ -186,8 +189,8 @@ export function resume() {
 }
 
 /** Put the state into the URL: as a new history entry if it differs, or in place of the current one. */
-function writeUrl({ fact, why, known }, { replace }) {
-  const hash = factHref(fact, { why, known });
+function writeUrl({ fact, why, known, unseen }, { replace }) {
+  const hash = factHref(fact, { why, known, unseen });
   if (replace) history.replaceState(null, "", hash);
   else if (hash !== location.hash) history.pushState(null, "", hash);
 }

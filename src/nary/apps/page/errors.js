@@ -22,9 +22,9 @@ export function errorBox(error, retry) {
 
 /**
  * Show an error below the fields of the fact. If a name is unknown or means several, those that may be meant are
- * offered; `onCorrect` is called with the name and its replacement.
+ * offered; `onCorrect` is called with the name and its replacement, `onAccept` to go on with an unknown name.
  */
-export async function showFactError(error, onCorrect) {
+export async function showFactError(error, { onCorrect, onAccept } = {}) {
   const problem = nameProblem(error);
   factError.replaceChildren(errorBox(error));
   if (!problem || !onCorrect) return;
@@ -39,7 +39,12 @@ export async function showFactError(error, onCorrect) {
       "div",
       { class: "error" },
       h("p", {}, h("strong", {}, what), meant.length ? "Did you mean:" : "No known name is close to it."),
-      meant.length > 0 && h("div", { class: "chips" }, meant.map(choice)),
+      h(
+        "div",
+        { class: "chips" },
+        meant.map(choice),
+        !problem.ambiguous && button({ class: "plain", onclick: onAccept }, "Ask anyway, as something new"),
+      ),
     ),
   );
 }

@@ -29,7 +29,7 @@ export class Results {
     this.#actions = actions;
   }
 
-  /** Show the results for {fact, vertices, why, known}. */
+  /** Show the results for {fact, vertices, why, known, unseen}. */
   show(state, { preview }) {
     const complete = gaps(state.vertices).length === 0;
     this.#why.expect(complete && state.why);
@@ -68,7 +68,7 @@ export class Results {
     this.#main(
       state,
       preview,
-      async (signal) => (await api.score(state.fact, signal)).facts[0],
+      async (signal) => (await api.score(state.fact, state.unseen, signal)).facts[0],
       (scored) => scored.fact,
       (scored) => {
         announce(`${percent(scored.plausibility)} plausible`);
@@ -88,7 +88,7 @@ export class Results {
         const resolved = textOf(result);
         if (resolved !== state.fact) {
           // Some names were labels or in another case: use the names of the vocabulary.
-          this.#actions.open(resolved, { why: state.why, known: state.known, preview, replace: true });
+          this.#actions.open(resolved, { why: state.why, known: state.known, unseen: state.unseen, preview, replace: true });
           return [];
         }
         if (!preview) this.#actions.answered(state);
@@ -106,14 +106,14 @@ export class Results {
 
   #suggest(state) {
     this.#suggestions.show(
-      (signal) => api.suggest(state.fact, NUM_SUGGESTIONS, signal),
+      (signal) => api.suggest(state.fact, state.unseen, NUM_SUGGESTIONS, signal),
       (response) => suggestions(response, this.#actions.add),
     );
   }
 
   #explain(state) {
     this.#why.show(
-      (signal) => api.explain(state.fact, state.why, signal),
+      (signal) => api.explain(state.fact, state.unseen, state.why, signal),
       (explanation) => {
         this.#graph.showAttention(explanation.attention);
         return why(explanation, this.#actions.open);
@@ -135,14 +135,15 @@ export class Results {
           onReplace: (name) => this.#actions.replace(entity.position, name),
           onMore: (more) => this.#showKnown(state, entity, more),
         }),
+      (error, retry) => (error.status === 400 ? h("p", { class: "quiet" }, `${entity.label} is unknown.`) : errorBox(error, retry)),
     );
   }
 }
 
 /** As many stored answers and as many predictions, or only one of both. */
-async function fetchAnswers({ fact, vertices, known }, k, signal) {
+async function fetchAnswers({ fact, unseen, vertices, known }, k, signal) {
   const groups = known === "first" && gaps(vertices).length === 1 ? ["only", "hide"] : [known];
-  const parts = await Promise.all(groups.map((group) => api.predict(fact, k, group, signal)));
+  const parts = await Promise.all(groups.map((group) => api.predict(fact, unseen, k, group, signal)));
   return { ...parts[0], answers: parts.flatMap((part) => part.answers) };
 }
 

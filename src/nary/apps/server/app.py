@@ -89,8 +89,9 @@ def create_app(model: TrainedModel, options: ServeOptions) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,  # a redirection repeats the Host header, whatever that says
     )
-    for routes in (api_routes, browsing_routes, line_routes):
-        app.include_router(routes(model, worker))
+    app.include_router(api_routes(model, worker, options.timeout))
+    app.include_router(browsing_routes(model, worker))
+    app.include_router(line_routes(model, worker))
     add_page_routes(app)
     add_error_handlers(app)
     app.add_middleware(BodyLimit)  # the middleware added last sees a request first

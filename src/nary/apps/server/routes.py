@@ -1,7 +1,7 @@
 """The routes: the JSON API under /api, the health check, the list of endpoints and the files of the explorer page."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -22,6 +22,7 @@ from nary.apps.server.facts import (
     read_query,
     read_statement,
 )
+from nary.apps.server.grown import GrownModels
 from nary.apps.server.requests import Count, Name, OptionalKind, off_loop, turn
 from nary.apps.server.schemas import (
     CountsOut,
@@ -32,6 +33,7 @@ from nary.apps.server.schemas import (
     FactsRequest,
     GraphRequest,
     GraphResponse,
+    GrowingRequest,
     HealthResponse,
     ModelResponse,
     PredictRequest,
@@ -41,20 +43,35 @@ from nary.apps.server.schemas import (
     SuggestRequest,
 )
 from nary.evaluation.report import Report
-from nary.facts import Position
+from nary.facts import Fact, Position
+from nary.facts import Query as FactQuery
 from nary.inference.lines import in_parts
+from nary.inference.predictor import Predictor
 from nary.inference.results import Completions, Neighbors, Prediction, StoredFacts, Suggestions
 from nary.runs import TrainedModel
 from nary.version import __version__
 
 
-def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
+def api_routes(model: TrainedModel, worker: Worker, timeout: float) -> APIRouter:
     """The endpoints under /api for one trained model."""
     router = APIRouter(prefix="/api", responses=ERROR_RESPONSES)
     predictor, vocabulary = model.predictor, model.dataset.vocabulary
-    lookup = predictor.context.lookup
+    lookup, grown = predictor.context.lookup, GrownModels(model, timeout)
     description = _describe(model)
     example_facts = [FactOut.of(query, vocabulary) for query in example_queries(model.dataset, model.module)]
+
+    async def predictor_for(body: GrowingRequest, statements: Sequence[Fact | FactQuery]) -> Predictor:
+        """The predictor to ask: another one if the request brings facts or unknown names."""
+        if not body.with_facts and not body.unseen:
+            return predictor
+        facts = await off_loop(lambda: [read_fact(fact) for fact in body.with_facts])
+        return await grown.predictor(facts, statements, body.unseen)
+
+    async def asked_fact(body: SuggestRequest | ExplainRequest) -> tuple[Predictor, Fact]:
+        """The predictor to ask, and the fact of a request in its names."""
+        fact = read_fact(body.fact)
+        asked = await predictor_for(body, [fact])
+        return asked, await off_loop(lambda: asked.names.resolve(fact))
 
     @router.post("/predict", summary="Answer a query")
     async def predict(request: Request, body: PredictRequest) -> Prediction | Completions:
@@ -63,12 +80,13 @@ def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
         Several gaps are filled together (experimental).
         """
         query = read_query(body.fact)
-        query = (
-            predictor.check(query) if predictor.names.knows(query) else await off_loop(lambda: predictor.check(query))
-        )
+        asked = await predictor_for(body, [query])
+        query = asked.check(query) if asked.names.knows(query) else await off_loop(lambda: asked.check(query))
         if len(query.gaps) > 1:
             check_completion_size(query, body.k)
-            return await worker.run(lambda: predictor.complete(query, body.k, body.known), turn(request))
+            return await worker.run(lambda: asked.complete(query, body.k, body.known), turn(request))
+        if asked is not predictor:
+            return await worker.run(lambda: asked.predict(query, body.k, body.known), turn(request))
         prediction, request.state.batch = await worker.predict(query, body.k, body.known, turn(request))
         return prediction
 
@@ -76,25 +94,25 @@ def api_routes(model: TrainedModel, worker: Worker) -> APIRouter:
     async def score(request: Request, body: ScoreRequest) -> ScoreResponse:
         """Compute the plausibility of each fact, from 0 to 1, and how well each of its elements fits the others."""
         inputs = body.facts if body.facts is not None else [body.fact]
-        facts = await off_loop(
-            lambda: [predictor.names.resolve(read_fact(fact)) for fact in inputs if fact is not None]
-        )
-        calls = (partial(predictor.score, part) for part in in_parts(facts))
+        facts = [read_fact(fact) for fact in inputs if fact is not None]
+        asked = await predictor_for(body, facts)
+        facts = await off_loop(lambda: [asked.names.resolve(fact) for fact in facts])
+        calls = (partial(asked.score, part) for part in in_parts(facts))
         return ScoreResponse(facts=await worker.run_parts(calls, turn(request)))
 
     @router.post("/suggest", summary="Suggest qualifiers")
     async def suggest(request: Request, body: SuggestRequest) -> Suggestions:
         """Suggest qualifiers that the fact lacks: what stored facts add to it, then the most probable ones."""
-        fact = await off_loop(lambda: predictor.names.resolve(read_fact(body.fact)))
-        return await worker.run(lambda: predictor.suggest(fact, body.k, body.known), turn(request))
+        asked, fact = await asked_fact(body)
+        return await worker.run(lambda: asked.suggest(fact, body.k, body.known), turn(request))
 
     @router.post("/explain", summary="Explain an answer", response_model=ExplainResponse)
     async def explain(request: Request, body: ExplainRequest) -> object:
         """Explain the element at a position: contributions to its score, similar training facts, attention."""
         position = Position.parse(body.position)
-        fact = await off_loop(lambda: predictor.names.resolve(read_fact(body.fact)))
+        asked, fact = await asked_fact(body)
         check_explanation_size(fact)
-        return (await worker.run(lambda: predictor.explain(fact, position), turn(request))).as_dict()
+        return (await worker.run(lambda: asked.explain(fact, position), turn(request))).as_dict()
 
     @router.get("/similar", summary="Find similar entities or relations")
     async def similar(request: Request, name: Name, kind: OptionalKind = None, k: Count = 10) -> Neighbors:

@@ -27,6 +27,8 @@ MAX_ITEMS = 1000
 """The most answers, facts or names in one request or response."""
 MAX_QUALIFIERS = 64
 """The most qualifiers of a fact in a request: the work for a fact grows with the square of its size."""
+MAX_GIVEN = 50
+"""The most facts given with a request."""
 MAX_LINES = 200
 """The most lines in one request: longer files are sent in parts."""
 _Text = Annotated[str, Field(json_schema_extra={"minLength": 1})]
@@ -92,7 +94,18 @@ _KNOWN: Known = Field(
 )
 
 
-class PredictRequest(_Request):
+class GrowingRequest(_Request):
+    """Requests to which further facts or unknown names can be given."""
+
+    with_facts: list[FactInput] = Field(
+        default=[], max_length=MAX_GIVEN, description="Further facts to take as known, with names that may be new."
+    )
+    unseen: bool = Field(
+        False, description="Whether an unknown name stands for the average of what stands in its place."
+    )
+
+
+class PredictRequest(GrowingRequest):
     """The query to answer."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"fact": _QUERY, "k": 5}]})
@@ -102,7 +115,7 @@ class PredictRequest(_Request):
     known: Known = _KNOWN
 
 
-class ScoreRequest(_Request):
+class ScoreRequest(GrowingRequest):
     """The fact or facts to score."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"fact": _FACT}]})
@@ -127,7 +140,7 @@ class LinesRequest(_Request):
     known: Known = _KNOWN
 
 
-class SuggestRequest(_Request):
+class SuggestRequest(GrowingRequest):
     """The fact to suggest qualifiers for."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"fact": _FACT, "k": 5}]})
@@ -137,7 +150,7 @@ class SuggestRequest(_Request):
     known: Known = _KNOWN
 
 
-class ExplainRequest(_Request):
+class ExplainRequest(GrowingRequest):
     """A complete fact, and the position of the answer to explain."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"fact": _FACT, "position": "object"}]})
