@@ -52,9 +52,7 @@ def test_every_page_is_part_of_the_site() -> None:
     docs = ROOT / "docs"
     listed = {docs / "index.md"}
     for page in docs.rglob("*.md"):
-        for names in re.findall(
-            r"^```{toctree}\n(?::[^\n]*\n)*\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL
-        ):
+        for names in re.findall(r"(?ms)^```{toctree}\n(?::[^\n]*\n)*\n(.*?)^```", page.read_text()):
             listed |= {(page.parent / f"{name}.md").resolve() for name in names.split()}
     assert not set(docs.rglob("*.md")) - listed, "list it in docs/index.md"
 
