@@ -175,7 +175,7 @@ def resume(
 
     """
     with TrainingBar(progress) as bar:
-        return resume_run(folder, [bar, *callbacks], verify, epochs)
+        return resume_run(folder, [bar, *callbacks], verify, epochs=epochs)
 
 
 def blend(runs: Sequence[str | Path | TrainedModel], *, out: str | Path | None = None) -> BlendResult:
