@@ -78,19 +78,21 @@ def measure_memory(entities: int, width: int, loss: str) -> dict[str, float]:
 
 
 def measure(sizes: list[int], width: int, loss: str, rounds: int) -> dict[str, object]:
-    """All sizes."""
+    """All sizes; memory first, because a process counts that of the one that has started it."""
+    memory = []
+    for size in sizes:
+        arguments = orjson.dumps({"entities": size, "width": width, "loss": loss}).decode()
+        output = subprocess.run([sys.executable, __file__, "--memory", arguments], check=True, capture_output=True)
+        memory.append(orjson.loads(output.stdout))
     all_sizes = [Measured(size, width, loss) for size in sizes]
     for _ in range(rounds):
         for one in all_sizes:
             one.steps()
     times = [1000 * statistics.median(one.seconds) for one in all_sizes]
-    del all_sizes
-    points = []
-    for size, milliseconds in zip(sizes, times, strict=True):
-        arguments = orjson.dumps({"entities": size, "width": width, "loss": loss}).decode()
-        output = subprocess.run([sys.executable, __file__, "--memory", arguments], check=True, capture_output=True)
-        figures = {"milliseconds": milliseconds, "ratio": milliseconds / times[0], **orjson.loads(output.stdout)}
-        points.append({"entities": size, **figures})
+    points = [
+        {"entities": size, "milliseconds": milliseconds, "ratio": milliseconds / times[0], **figures}
+        for size, milliseconds, figures in zip(sizes, times, memory, strict=True)
+    ]
     return {"threads": torch.get_num_threads(), "width": width, "loss": loss, "entities": points}
 
 

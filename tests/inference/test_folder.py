@@ -9,7 +9,7 @@ import numpy as np
 import orjson
 import pytest
 import torch
-from runs.small import small_run
+from runs.small import small_run, weights
 from safetensors.torch import load_file, save_file
 
 from nary.errors import NaryError, OutputError, SettingError
@@ -60,6 +60,19 @@ def test_scores_come_back_to_the_last_bit(model: str, tmp_path: Path) -> None:
                 batch = Batch([Group(ids, torch.full((len(ids),), column))])
                 kind = "entity" if column in block.entity_columns else "relation"
                 assert torch.equal(again.module.score(batch, kind), run.module.score(batch, kind))
+
+
+@pytest.mark.parametrize("model", ["gran", "hype"])
+def test_large_weights_stay_in_their_file(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nary.inference.folder._MAPPED", 0)
+    run = small_run(tmp_path / "run", model, training__epochs=1)
+    before = weights(tmp_path / "run")
+    again = load_model(tmp_path / "run")
+    assert again.evaluate().metrics == pytest.approx(run.evaluate().metrics)
+    with torch.no_grad():
+        for parameter in again.module.parameters():
+            parameter.zero_()
+    assert weights(tmp_path / "run") == before  # what is in memory is a copy from then on
 
 
 def test_a_run_folder_and_its_model_folder_are_the_same_model(trained: TrainedModel, folder: Path) -> None:

@@ -41,6 +41,7 @@ CONFIG_FILE = "config.json"
 METRICS_FILE = "metrics.json"
 CARD_FILE = "README.md"
 WEIGHTS_FILE = "model.safetensors"
+_MAPPED = 1 << 30  # bytes of weights from which drawing initial weights first would take long, and the memory twice
 VOCABULARY_FILE = "vocabulary.json"
 _SIZES = ("num_entities", "num_relations", "max_arity")
 
@@ -202,7 +203,7 @@ def _check_ids(dataset: Dataset) -> None:
 
 
 def load_module(folder: Path, recipe: Recipe, dataset: Dataset) -> Model:
-    """The model in ``folder``, ready to use, on the CPU."""
+    """The model in ``folder``, ready to use, on the CPU. Large weights stay in their file, from which memory is mapped."""
     path, info = folder / WEIGHTS_FILE, recipe.dataset_info(dataset)
     if not path.is_file():
         raise ModelFolderError(
@@ -218,6 +219,10 @@ def load_module(folder: Path, recipe: Recipe, dataset: Dataset) -> Model:
     outline = _outline(path, recipe, info)
     with reading(path):
         weights = read_tensors(path, outline.state_dict())
+    if path.stat().st_size >= _MAPPED:
+        outline.load_state_dict(weights, assign=True)
+        if not any(tensor.is_meta for tensor in outline.buffers()):  # they follow from the facts
+            return outline.eval()
     model = MODELS.get(recipe.model_name)(recipe.model, info)
     model.load_state_dict(weights)
     return model.eval()
