@@ -25,17 +25,30 @@ IMAGES = Path(__file__).parent / "images"
 QUESTION = "Ernest Hemingway | award received | ?"
 STORED = "Albert Einstein | award received | ? | point in time: 1921"
 FACT = "Marie Curie | award received | Nobel Prize in Physics | point in time: 1903 | together with: Pierre Curie"
-SCREENSHOTS: dict[str, tuple[tuple[int, int], str, dict[str, str]]] = {
-    "explorer": ((1240, 1100), "light", {"fact": STORED}),
-    "explorer-why": ((1240, 1120), "dark", {"fact": FACT, "why": "object"}),
-    "explorer-phone": ((360, 900), "light", {"fact": QUESTION}),
+SCREENSHOTS: dict[str, tuple[tuple[int, int], str, str]] = {
+    "explorer": ((1240, 1100), "light", urlencode({"fact": STORED})),
+    "explorer-why": ((1240, 1120), "dark", urlencode({"fact": FACT, "why": "object"})),
+    "explorer-phone": ((360, 900), "light", urlencode({"fact": QUESTION})),
+    "explorer-entity": ((1240, 1160), "light", "/entity/Marie%20Curie"),
+    "explorer-relation": ((1240, 1000), "light", "/relation/educated%20at"),
+    "explorer-file": ((1240, 1180), "light", "/file"),
 }
-"""The window size, color scheme and URL parameters of each file."""
+"""The window size, color scheme and the part of the URL after # of each file."""
+LINES = """Marie Curie | award received | ? | point in time: 1911
+Marie Curie | born in | Warsaw
+Albert Einstein | award received | Nobel Peace Prize | point in time: 1921
+Mary Curie | born in | ?
+Niels Bohr | educated at | ?"""
 READY = """
-    return document.querySelector(".answer")
+    return document.querySelector(".view:not([hidden]) .body > *")
         && !document.querySelector('[aria-busy="true"]')
         && (!location.hash.includes("why") || document.querySelector(".contributions"));
 """
+ANSWER_LINES = """
+    document.getElementById("file-text").value = arguments[0];
+    document.querySelector("#file button.main").click();
+"""
+ANSWERED = "return document.querySelector('#file .progress').innerText.includes('5 of 5')"
 
 
 @contextmanager
@@ -67,9 +80,18 @@ def browser() -> Iterator[Any]:
             driver.quit()
 
 
+def wait(driver: Any, name: str, condition: str) -> None:
+    """Wait until a script returns something true."""
+    end = time.monotonic() + 60
+    while not driver.execute_script(condition):
+        if time.monotonic() > end:
+            sys.exit(f"{name}: the page kept loading")
+        time.sleep(0.1)
+
+
 def take(driver: Any, address: str, name: str) -> None:
     """Write one screenshot."""
-    (width, height), scheme, state = SCREENSHOTS[name]
+    (width, height), scheme, hash = SCREENSHOTS[name]
     features = [
         {"name": "prefers-color-scheme", "value": scheme},
         {"name": "prefers-reduced-motion", "value": "reduce"},
@@ -78,14 +100,11 @@ def take(driver: Any, address: str, name: str) -> None:
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     driver.get("about:blank")
-    driver.get(f"{address}#{urlencode(state)}")
-    end = time.monotonic() + 60
-    while not driver.execute_script(READY):
-        if time.monotonic() > end:
-            sys.exit(f"{name}: the page kept loading")
-        time.sleep(0.1)
-    if width < 600:
-        driver.execute_script("document.getElementById('answers').scrollIntoView()")
+    driver.get(f"{address}#{hash}")
+    wait(driver, name, READY)
+    if hash == "/file":
+        driver.execute_script(ANSWER_LINES, LINES)
+        wait(driver, name, ANSWERED)
     driver.execute_script("document.documentElement.style.scrollbarWidth = 'none'")
     time.sleep(0.3)
     driver.save_screenshot(str(IMAGES / f"{name}.png"))

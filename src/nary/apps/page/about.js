@@ -68,5 +68,9 @@ const figures = (numbers) =>
 /** A list of terms; those without a value are left out. */
 function terms(values) {
   const given = Object.entries(values).filter(([, value]) => value);
-  return h("dl", { class: "terms" }, given.map(([term, value]) => [h("dt", {}, term), h("dd", {}, value)]));
+  return h(
+    "dl",
+    { class: "terms" },
+    given.map(([term, value]) => [h("dt", {}, term), h("dd", {}, value)]),
+  );
 }

@@ -1,7 +1,7 @@
 /** Answers for one gap, completions of several gaps, and suggested qualifiers: what is stored, and what is predicted. */
 
 import { button, h } from "./dom.js";
-import { count, percent } from "./format.js";
+import { count, percent, several } from "./format.js";
 import { idsOf } from "./names.js";
 
 const FILTERS = { first: "all", only: "stored", hide: "predicted" };
@@ -11,22 +11,28 @@ export function answers(prediction, onChoose) {
   const idOf = idsOf(prediction.answers.filter((answer) => answer.name));
   const list = (known) => {
     const rows = prediction.answers.filter((answer) => answer.known === known);
-    return rows.length > 0 && h("ol", { class: "answers" }, rows.map((answer) => answerRow(answer, idOf, onChoose)));
+    return (
+      rows.length > 0 &&
+      h(
+        "ol",
+        { class: "answers" },
+        rows.map((answer) => answerRow(answer, idOf, onChoose)),
+      )
+    );
   };
   const [stored, predicted] = [list(true), list(false)];
   return [
     notes(prediction),
+    prediction.value && h("p", {}, "Estimate: ", h("strong", {}, prediction.value.label)),
     h(
       "div",
       { onkeydown: moveFocus },
-      stored && [h("h3", {}, `In the data: ${facts(prediction.matches)}`), stored],
+      stored && [h("h3", {}, `In the data: ${several(prediction.matches, "fact")}`), stored],
       predicted && [h("h3", {}, "Predicted"), predicted],
     ),
     !stored && !predicted && h("p", { class: "quiet" }, "No answers."),
   ];
 }
-
-const facts = (number) => (number === 1 ? "1 fact" : `${count(number)} facts`);
 
 function answerRow(answer, idOf, onChoose) {
   return h(
@@ -76,7 +82,14 @@ export function filter(known, onChange) {
 export function suggestions(response, onAdd) {
   const list = (known) => {
     const chips = response.suggestions.filter((suggestion) => suggestion.known === known);
-    return chips.length > 0 && h("ul", { class: "suggestions" }, chips.map((chip) => suggestionChip(chip, onAdd)));
+    return (
+      chips.length > 0 &&
+      h(
+        "ul",
+        { class: "suggestions" },
+        chips.map((chip) => suggestionChip(chip, onAdd)),
+      )
+    );
   };
   const [stored, predicted] = [list(true), list(false)];
   return [

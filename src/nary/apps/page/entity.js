@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 import { errorBox } from "./errors.js";
 import { triple } from "./fact.js";
 import { factList, plausibilityBadge } from "./facts.js";
-import { count, percent } from "./format.js";
+import { count, percent, several } from "./format.js";
 import { idsOf, labelAndId, pageLink, starButton } from "./names.js";
 import { moreButton } from "./pages.js";
 import { Panel } from "./panel.js";
@@ -51,12 +51,7 @@ function showTitle(profile) {
   visit(hash, profile.label);
   title.replaceChildren(
     h("h1", {}, labelAndId(profile)),
-    h(
-      "p",
-      { class: "quiet" },
-      ["entity", ...profile.types].join(" · "),
-      ` · ${count(profile.total)} ${profile.total === 1 ? "fact" : "facts"}`,
-    ),
+    h("p", { class: "quiet" }, ["entity", ...profile.types].join(" · "), ` · ${several(profile.total, "fact")}`),
     h(
       "div",
       { class: "actions" },
@@ -71,9 +66,14 @@ function showTitle(profile) {
 
 function showRest(name) {
   panels.missing.show((signal) => api.missing(name, NUM_MISSING, signal), missing);
-  panels.doubtful.show((signal) => api.doubtful(name, NUM_CHECKED, 0, signal), (page) => doubtful(name, page));
-  panels.similar.show((signal) => api.similar(name, "entity", NUM_SIMILAR, signal), similar, (error, retry) =>
-    error.status === 400 ? h("p", { class: "quiet" }, error.message) : errorBox(error, retry),
+  panels.doubtful.show(
+    (signal) => api.doubtful(name, NUM_CHECKED, 0, signal),
+    (page) => doubtful(name, page),
+  );
+  panels.similar.show(
+    (signal) => api.similar(name, "entity", NUM_SIMILAR, signal),
+    similar,
+    (error, retry) => (error.status === 400 ? h("p", { class: "quiet" }, error.message) : errorBox(error, retry)),
   );
 }
 
@@ -128,7 +128,13 @@ function missingSlot(name, { role, relation, label, known, share, compared, quer
   return h(
     "div",
     { class: "group" },
-    h("h3", {}, PHRASES[role], pageLink("relation", { name: relation, label }), h("span", { class: "quiet" }, ` ${have}`)),
+    h(
+      "h3",
+      {},
+      PHRASES[role],
+      pageLink("relation", { name: relation, label }),
+      h("span", { class: "quiet" }, ` ${have}`),
+    ),
     h(
       "ul",
       { class: "rows" },
@@ -170,7 +176,7 @@ function doubtful(name, { facts, total }) {
   ];
 }
 
-const checked = (number) => `${count(number)} ${number === 1 ? "fact" : "facts"} checked`;
+const checked = (number) => `${several(number, "fact")} checked`;
 
 function scoredList(scored) {
   const worst = ({ plausibility, elements }) =>

@@ -15,7 +15,11 @@ export function parts(text) {
 /** What to read of a fact in a group: `role` is that of the name the group is about. */
 export function reading(label, role = null) {
   const [subject, relation, object, ...qualifiers] = parts(label);
-  const main = { subject: [object], object: [subject], relation: [subject, object] }[role] ?? [subject, relation, object];
+  const main = { subject: [object], object: [subject], relation: [subject, object] }[role] ?? [
+    subject,
+    relation,
+    object,
+  ];
   return [
     h("span", { class: "main-part" }, main.map(unquoted).join(" · ")),
     qualifiers.length > 0 && h("span", { class: "quiet" }, qualifiers.join(" · ")),

@@ -2,7 +2,7 @@
 
 import { bar } from "./answers.js";
 import { button, h } from "./dom.js";
-import { count, percent } from "./format.js";
+import { count, percent, several } from "./format.js";
 import { factHref } from "./route.js";
 
 const SHOWN = 50; // rows at first
@@ -59,7 +59,10 @@ export class FileResults {
     if (!rows.length) this.#body.append(h("p", { class: "quiet" }, "None."));
     if (rows.length > this.#shown)
       this.#body.append(
-        button({ class: "plain", onclick: () => this.#show(4 * this.#shown) }, `Show more (${count(rows.length - this.#shown)} left)`),
+        button(
+          { class: "plain", onclick: () => this.#show(4 * this.#shown) },
+          `Show more (${count(rows.length - this.#shown)} left)`,
+        ),
       );
   }
 
@@ -73,9 +76,15 @@ export class FileResults {
     const facts = numberOf((one) => one.plausibility);
     const doubtful = numberOf((one) => one.plausibility?.plausibility < 0.5);
     return [
-      facts > 0 && `${count(facts)} facts scored, ${count(doubtful)} below 50%`,
-      `${count(numberOf((one) => one.prediction))} questions answered`,
-      `${count(numberOf((one) => one.error))} errors`,
+      facts > 0 && `${several(facts, "fact")} scored, ${count(doubtful)} below 50%`,
+      `${several(
+        numberOf((one) => one.prediction),
+        "question",
+      )} answered`,
+      several(
+        numberOf((one) => one.error),
+        "error",
+      ),
     ]
       .filter(Boolean)
       .join(" · ");
@@ -140,7 +149,8 @@ function best({ answers }) {
     { class: "verdict" },
     h("strong", {}, first.label ?? first.fact),
     first.known ? h("span", { class: "badge" }, "known") : h("span", { class: "number" }, percent(first.probability)),
-    others.length > 0 && h("span", { class: "quiet" }, `then ${others.map(({ label, fact }) => label ?? fact).join(", ")}`),
+    others.length > 0 &&
+      h("span", { class: "quiet" }, `then ${others.map(({ label, fact }) => label ?? fact).join(", ")}`),
     !first.known && bar(first.probability),
   );
 }

@@ -38,7 +38,12 @@ body("file").append(
   ),
   h("div", { class: "form" }, h("label", { class: "caption", for: "file-input" }, "file"), input),
   h("div", { class: "form" }, h("label", { class: "caption", for: "file-text" }, "or paste lines"), pasted),
-  h("div", { class: "form short" }, h("label", { class: "caption", for: "file-k" }, "answers to each question"), answers),
+  h(
+    "div",
+    { class: "form short" },
+    h("label", { class: "caption", for: "file-k" }, "answers to each question"),
+    answers,
+  ),
   h("div", { class: "actions" }, run, cancel),
   problem,
   h("div", { class: "progress", hidden: true }, progress, status),
@@ -63,7 +68,8 @@ async function start() {
 
 async function textOf(file) {
   if (!file) return pasted.value;
-  if (file.size > LIMITS.bytes) throw refusal(`the file has ${count(file.size)} bytes`, "Divide it into smaller files.");
+  if (file.size > LIMITS.bytes)
+    throw refusal(`the file has ${count(file.size)} bytes`, "Divide it into smaller files.");
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
   } catch {

@@ -11,6 +11,11 @@ export function signed(number) {
   return `${number < 0 ? "−" : "+"}${Math.abs(number).toFixed(2)}`;
 }
 
+/** A number of things: 1 fact, 2,636 facts. */
+export function several(number, thing) {
+  return `${count(number)} ${thing}${number === 1 ? "" : "s"}`;
+}
+
 /** A count: 2,636. */
 export function count(number) {
   return number.toLocaleString("en");

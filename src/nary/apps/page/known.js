@@ -43,10 +43,7 @@ export function known({ facts, neighbors }, { entities, chosen, onEntity, onRepl
     ),
     factList(facts.facts),
     remaining > 0 &&
-      button(
-        { class: "plain", onclick: () => onMore(4 * facts.facts.length) },
-        `Show more (${count(remaining)} left)`,
-      ),
+      button({ class: "plain", onclick: () => onMore(4 * facts.facts.length) }, `Show more (${count(remaining)} left)`),
     h("p", { class: "to-page" }, pageLink("entity", chosen, ": all facts, what is missing, what looks doubtful")),
     neighbors.length > 0 && [
       h("h3", {}, "Similar entities"),

@@ -20,7 +20,7 @@ export function readLines(text) {
  */
 export async function answerLines(lines, { k, known }, onResults, signal) {
   let size = AT_ONCE;
-  for (let start = 0; start < lines.length; ) {
+  for (let start = 0; start < lines.length;) {
     const part = take(lines, start, size);
     if (part[0].text.length > LIMITS.line) {
       onResults([failed(part[0], `a line of more than ${LIMITS.line.toLocaleString("en")} characters`)]);
@@ -28,7 +28,16 @@ export async function answerLines(lines, { k, known }, onResults, signal) {
       continue;
     }
     try {
-      const { results } = await patiently(() => send(part.map(({ text }) => text), k, known, signal), signal);
+      const { results } = await patiently(
+        () =>
+          send(
+            part.map(({ text }) => text),
+            k,
+            known,
+            signal,
+          ),
+        signal,
+      );
       onResults(results.map((result, index) => ({ ...result, ...part[index] })));
       start += part.length;
     } catch (error) {

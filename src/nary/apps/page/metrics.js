@@ -19,7 +19,12 @@ export function metricsTable(groups) {
       h(
         "thead",
         {},
-        h("tr", {}, h("th", { scope: "col" }, "missing"), Object.values(COLUMNS).map((one) => h("th", { scope: "col" }, one))),
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, "missing"),
+          Object.values(COLUMNS).map((one) => h("th", { scope: "col" }, one)),
+        ),
       ),
       h(
         "tbody",

@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 import { errorBox } from "./errors.js";
 import { triple } from "./fact.js";
 import { factList } from "./facts.js";
-import { count, percent } from "./format.js";
+import { count, percent, several } from "./format.js";
 import { metricsTable } from "./metrics.js";
 import { idsOf, labelAndId, pageLink, starButton } from "./names.js";
 import { moreButton } from "./pages.js";
@@ -53,10 +53,10 @@ const pattern = (name) => triple(null, name, null);
 function showTitle(profile) {
   const hash = pageHref("relation", profile.name);
   visit(hash, profile.label);
-  const attribute = profile.as_attribute > 0 && ` · attribute of ${count(profile.as_attribute)} qualifiers`;
+  const attribute = profile.as_attribute > 0 && ` · attribute of ${several(profile.as_attribute, "qualifier")}`;
   title.replaceChildren(
     h("h1", {}, labelAndId(profile)),
-    h("p", { class: "quiet" }, `relation · ${count(total(profile))} facts`, attribute),
+    h("p", { class: "quiet" }, `relation · ${several(total(profile), "fact")}`, attribute),
     h(
       "div",
       { class: "actions" },
@@ -71,10 +71,16 @@ function showTitle(profile) {
 
 function showRest({ name, metrics }) {
   panels.metrics.show(async () => metrics, quality);
-  panels.rules.show((signal) => fetchRules(name, signal), rules, (error, retry) =>
-    error.status === 400 ? h("p", { class: "quiet" }, "This model has no rules.") : errorBox(error, retry),
+  panels.rules.show(
+    (signal) => fetchRules(name, signal),
+    rules,
+    (error, retry) =>
+      error.status === 400 ? h("p", { class: "quiet" }, "This model has no rules.") : errorBox(error, retry),
   );
-  panels.facts.show((signal) => api.findFacts(pattern(name), NUM_FACTS, 0, signal), (page) => stored(name, page));
+  panels.facts.show(
+    (signal) => api.findFacts(pattern(name), NUM_FACTS, 0, signal),
+    (page) => stored(name, page),
+  );
 }
 
 // Use
@@ -126,7 +132,13 @@ function slot(caption, kind, { distinct, names }, whole) {
 function quality(metrics) {
   const splits = Object.entries(metrics);
   if (!splits.length)
-    return h("p", { class: "quiet" }, "Not recorded. ", h("code", {}, "nary evaluate RUN --by relation"), " records it.");
+    return h(
+      "p",
+      { class: "quiet" },
+      "Not recorded. ",
+      h("code", {}, "nary evaluate RUN --by relation"),
+      " records it.",
+    );
   return splits.map(([split, groups]) => [h("h3", {}, split), metricsTable(groups)]);
 }
 
@@ -149,7 +161,11 @@ function ruleList(list) {
         "li",
         {},
         h("p", {}, h("strong", {}, target, answer && ` = ${answer}`), ` if ${body}`),
-        h("p", { class: "quiet" }, `holds in ${count(support)} of ${count(cases)} cases · confidence ${percent(confidence)}`),
+        h(
+          "p",
+          { class: "quiet" },
+          `holds in ${count(support)} of ${count(cases)} cases · confidence ${percent(confidence)}`,
+        ),
         example && h("p", {}, "for example ", h("a", { href: factHref(example.fact.fact) }, example.fact.label)),
       ),
     ),

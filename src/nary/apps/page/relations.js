@@ -3,7 +3,7 @@
 import { bar } from "./answers.js";
 import * as api from "./api.js";
 import { h } from "./dom.js";
-import { count } from "./format.js";
+import { several } from "./format.js";
 import { labelAndId, pageLink } from "./names.js";
 import { moreButton } from "./pages.js";
 import { Panel } from "./panel.js";
@@ -18,7 +18,12 @@ export function show() {
 
 function all({ relations, total }) {
   const highest = Math.max(1, ...relations.map(({ facts }) => facts));
-  const list = (some) => h("ul", { class: "rows wide" }, some.map((one) => row(one, highest)));
+  const list = (some) =>
+    h(
+      "ul",
+      { class: "rows wide" },
+      some.map((one) => row(one, highest)),
+    );
   const more = async (offset) => {
     const page = await api.relations(SHOWN, offset);
     return { items: page.relations.length, elements: [list(page.relations)] };
@@ -31,7 +36,10 @@ function all({ relations, total }) {
 }
 
 function row(one, highest) {
-  const numbers = [one.facts > 0 && `${count(one.facts)} facts`, one.as_attribute > 0 && `${count(one.as_attribute)} qualifiers`];
+  const numbers = [
+    one.facts > 0 && several(one.facts, "fact"),
+    one.as_attribute > 0 && several(one.as_attribute, "qualifier"),
+  ];
   return h(
     "li",
     {},

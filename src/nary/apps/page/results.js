@@ -88,7 +88,13 @@ export class Results {
         const resolved = textOf(result);
         if (resolved !== state.fact) {
           // Some names were labels or in another case: use the names of the vocabulary.
-          this.#actions.open(resolved, { why: state.why, known: state.known, unseen: state.unseen, preview, replace: true });
+          this.#actions.open(resolved, {
+            why: state.why,
+            known: state.known,
+            unseen: state.unseen,
+            preview,
+            replace: true,
+          });
           return [];
         }
         if (!preview) this.#actions.answered(state);
@@ -135,7 +141,8 @@ export class Results {
           onReplace: (name) => this.#actions.replace(entity.position, name),
           onMore: (more) => this.#showKnown(state, entity, more),
         }),
-      (error, retry) => (error.status === 400 ? h("p", { class: "quiet" }, `${entity.label} is unknown.`) : errorBox(error, retry)),
+      (error, retry) =>
+        error.status === 400 ? h("p", { class: "quiet" }, `${entity.label} is unknown.`) : errorBox(error, retry),
     );
   }
 }

@@ -18,7 +18,13 @@ export class SearchBox {
   /** `onOpen` is called with the address of what was chosen. */
   constructor(host, onOpen) {
     this.#onOpen = onOpen;
-    this.list = h("ul", { class: "options", role: "listbox", id: "search-options", "aria-label": "Matches", hidden: true });
+    this.list = h("ul", {
+      class: "options",
+      role: "listbox",
+      id: "search-options",
+      "aria-label": "Matches",
+      hidden: true,
+    });
     this.input = h("input", {
       type: "search",
       role: "combobox",
@@ -68,7 +74,9 @@ export class SearchBox {
     if (!text) return null;
     if (text.includes("|")) return this.#open(factHref(text));
     const options = await this.#fetch(text);
-    const exact = options.find(({ label, name }) => [label, name].some((one) => one?.toLowerCase() === text.toLowerCase()));
+    const exact = options.find(({ label, name }) =>
+      [label, name].some((one) => one?.toLowerCase() === text.toLowerCase()),
+    );
     const chosen = exact ?? (options.length === 1 ? options[0] : null);
     return chosen?.href ? this.#open(chosen.href) : this.#show(options);
   }
@@ -101,7 +109,10 @@ export class SearchBox {
     const option = (one) => ({
       ...one,
       href: pageHref(one.kind, one.name),
-      content: [labelAndId(one), h("span", { class: `chip ${one.kind === "entity" ? "subject" : "relation"}` }, one.kind)],
+      content: [
+        labelAndId(one),
+        h("span", { class: `chip ${one.kind === "entity" ? "subject" : "relation"}` }, one.kind),
+      ],
     });
     if (matches.length) return matches.map(option);
     const none = { href: null, content: [nearest.length ? "No match. Did you mean:" : "No match."] };

@@ -25,14 +25,16 @@ export function why(explanation, onOpen) {
       h(
         "ul",
         { class: "facts" },
-        explanation.supporting.slice(0, MAX_FACTS).map(({ fact, label, similarity }) =>
-          h(
-            "li",
-            {},
-            button({ class: "fact", onclick: () => onOpen(fact) }, label),
-            h("span", { class: "quiet number" }, similarity.toFixed(2)),
+        explanation.supporting
+          .slice(0, MAX_FACTS)
+          .map(({ fact, label, similarity }) =>
+            h(
+              "li",
+              {},
+              button({ class: "fact", onclick: () => onOpen(fact) }, label),
+              h("span", { class: "quiet number" }, similarity.toFixed(2)),
+            ),
           ),
-        ),
       ),
     ],
   ];
