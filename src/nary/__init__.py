@@ -17,7 +17,7 @@ Trackers, as callbacks: ``TensorBoardTracker``, ``MLflowTracker``, ``WandbTracke
 ``Tracker`` is their base.
 
 Models: ``load_model`` returns a ``TrainedModel``, which predicts, scores, suggests, explains, evaluates (by a
-``Protocol``) and saves.
+``Protocol``) and saves; ``push`` shares it.
 
 Components of your own: ``Model``, ``register_model``, ``register_loss``, ``register_metric``, ``register_format``,
 ``register_dataset``, ``register_tracker``.

@@ -8,7 +8,8 @@ import pytest
 from apps.command import Nary
 
 from nary.data.io.writer import write
-from nary.runs import TrainedModel
+from nary.facts.json import parse_line
+from nary.runs import TrainedModel, load_model
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +24,10 @@ def test_json_lines_in_the_order_of_the_facts(nary: Nary, model: TrainedModel, r
     assert outcome.code == 0, outcome.err
     lines = [json.loads(line) for line in outcome.out.splitlines()]
     assert [line["fact"] for line in lines] == [str(f) for f in model.dataset.test.facts(model.dataset.vocabulary)]
+    written = facts.read_text().splitlines()
+    for line in lines:
+        assert line.pop("file") == str(facts)
+        assert str(parse_line(written[line.pop("line") - 1])) == line["fact"]
     assert lines == [json.loads(json.dumps(one.as_dict())) for one in model.predictor.score_table(model.dataset.test)]
     everything = nary("score", run_folder, facts, "--json").out.splitlines()
     assert len(everything) == len(model.dataset.facts)
@@ -64,17 +69,41 @@ def test_what_was_expected_there_is_the_best_answer(nary: Nary, model: TrainedMo
     assert ("itself" if best.name == odd.name else f"{best.label} ({best.probability:.1%})") in shown
 
 
-def test_facts_with_unknown_names_are_left_out_with_a_note(
+def test_facts_with_unknown_names_have_their_reason(
     nary: Nary, model: TrainedModel, run_folder: Path, tmp_path: Path
 ) -> None:
     fact = next(model.dataset.test.facts(model.dataset.vocabulary))
-    path = tmp_path / "facts.tsv"
-    path.write_text(f"{fact.subject}\t{fact.relation}\t{fact.object}\nNobody\t{fact.relation}\t{fact.object}\n")
-    outcome = nary("score", run_folder, path, "--json")
-    assert outcome.code == 0
-    assert len(outcome.out.splitlines()) == 1
-    assert "1 facts are left out" in outcome.err
-    assert "'Nobody'" in outcome.err
+    path, out = tmp_path / "facts.tsv", tmp_path / "scores.csv"
+    lines = [f"Nobody\t{fact.relation}\t{fact.object}", "", "\t".join(fact.primary)]
+    path.write_text("\n".join(lines))
+    outcome = nary("score", run_folder, path, "--json", "--out", out)
+    assert outcome.code == 0, outcome.err
+    unknown, known = [json.loads(line) for line in outcome.out.splitlines()]
+    assert (unknown["line"], unknown["error"]["message"]) == (1, "unknown entity 'Nobody'")
+    assert (known["line"], known["file"]) == (3, str(path))
+    assert "1 facts have no score: unknown entity 'Nobody'" in outcome.err
+    table = pl.read_csv(out)
+    assert table["line"].to_list() == [1, 3]
+    assert table["error"].to_list() == ["unknown entity 'Nobody'", None]
+    assert table["plausibility"].to_list() == [None, known["plausibility"]]
+    assert json.loads((tmp_path / "scores.csv.meta.json").read_text())["model"] == load_model(run_folder).fingerprint
+    assert f"{path}:3" in nary("score", run_folder, path).out
+    path.write_text(lines[0])
+    refused = nary("score", run_folder, path, "--json")
+    assert refused.code == 2
+    assert refused.error["message"] == "every fact has a name the model never saw, such as entity 'Nobody'"
+
+
+def test_facts_of_a_folder_stand_in_several_files(
+    nary: Nary, model: TrainedModel, run_folder: Path, tmp_path: Path
+) -> None:
+    write(model.dataset, tmp_path / "data")
+    lines = [json.loads(line) for line in nary("score", run_folder, tmp_path / "data", "--json").out.splitlines()]
+    assert len(lines) == len(model.dataset)
+    for line in lines:
+        written = Path(line["file"]).read_text().splitlines()
+        assert str(parse_line(written[line["line"] - 1])) == line["fact"]
+    assert len({line["file"] for line in lines}) == 3
 
 
 def test_a_fact_may_be_longer_than_the_name_of_a_file(nary: Nary, model: TrainedModel, run_folder: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import polars as pl
 import pytest
 from inference.memory import remembering
 from runs.small import dataset_of
@@ -15,7 +16,8 @@ from nary.errors import DataError, FactError, OutputError
 from nary.facts import Fact
 from nary.facts.json import parse_line
 from nary.inference import batch
-from nary.inference.batch import Job, predict_file
+from nary.inference.batch import Job, predict_file, predict_to_table
+from nary.inference.sidecar import write_sidecar
 
 FACTS = [
     Fact("Ada", "likes", "Ben"),
@@ -68,6 +70,7 @@ def test_a_line_a_query_in_their_order(job: Job) -> None:
     found = _read(job.out)
     queries = [parse_line(line) for line in QUERIES if line]
     expected = [(PREDICTOR.complete if len(query.gaps) > 1 else PREDICTOR.predict)(query, 2) for query in queries]
+    assert [one.pop("line") for one in found] == [1, 2, 4, 5, 6]  # the third is blank
     assert found == [one.as_dict() for one in expected]
     assert [one["query"] for one in found[1:4]] == [
         "Dee | likes | Ada | since: ?",
@@ -99,18 +102,52 @@ def test_answers_are_written_as_they_are_found(job: Job, monkeypatch: pytest.Mon
     [
         b"some notes",
         b"some notes\n",
-        b'{"query":"Ben | likes | ?"}\n',
+        b'{"line":1,"query":"Ben | likes | ?"}\n',
         b'{"line":1}\n',
         b"[]\n",
-        b'{"query":"? | likes | Ben"}\n' * 6,
-        b'{"query":"Ada | likes | ?"}\nsome notes',
+        b'{"line":6,"query":"? | likes | Ben"}\n' * 6,
+        b'{"line":1,"query":"Ada | likes | ?"}\nsome notes',
     ],
 )
 def test_another_file_is_not_touched(job: Job, content: bytes) -> None:
-    job.out.write_bytes(content)
-    with pytest.raises(OutputError, match=r"holds something else than answers to .*in\.jsonl"):
-        predict_file(PREDICTOR, job)
-    assert job.out.read_bytes() == content
+    for match in (r"answers: out\.jsonl\.meta\.json does not say whose", r"answers to .*in\.jsonl"):
+        job.out.write_bytes(content)
+        with pytest.raises(OutputError, match=f"holds something else than {match}"):
+            predict_file(PREDICTOR, job)
+        assert job.out.read_bytes() == content
+        write_sidecar(job.out, job.about)
+
+
+def test_answers_of_another_model_or_by_other_options_are_not_continued(job: Job) -> None:
+    job = replace(job, model="abc")
+    predict_file(PREDICTOR, job)
+    whole = job.out.read_bytes()
+    others = {"of another model": replace(job, model="def"), "with k 2, not 3": replace(job, k=3)}
+    others["with known first, not hide"] = replace(job, known="hide")
+    for match, other in others.items():
+        with pytest.raises(OutputError, match=f"holds answers {match}"):
+            predict_file(PREDICTOR, other)
+    assert job.out.read_bytes() == whole
+    assert predict_file(PREDICTOR, replace(job, skip=True)).before == ANSWERED  # which changes no answer
+
+
+def test_answers_on_standard_output(job: Job, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    predict_file(PREDICTOR, job)
+    predict_file(PREDICTOR, replace(job, out=Path("-")))
+    assert capfdbinary.readouterr().out == job.out.read_bytes()
+    assert not Path("-").exists()
+
+
+def test_a_table_has_a_row_for_every_line(job: Job, tmp_path: Path) -> None:
+    job.queries.write_text("\n".join(["Ada | likes | ?", "Zoe | likes | ?", "", "Ben | likes | ?", "? | likes | ?"]))
+    out = tmp_path / "out.csv"
+    done = predict_to_table(PREDICTOR, Job(job.queries, out, k=1, known="only", skip=True, model="abc"))
+    assert (done.written, done.errors) == (4, 2)
+    table = pl.read_csv(out)
+    assert table["line"].to_list() == [1, 2, 4, 5]
+    assert table["answer"].to_list() == ["Ben", None, None, None]  # nobody knows whom Ben likes
+    assert table["error"].to_list() == [None, "unknown entity 'Zoe'", None, "several gaps, which a table cannot hold"]
+    assert json.loads((tmp_path / "out.csv.meta.json").read_text())["model"] == "abc"
 
 
 BAD = ["Ada | likes | ?", "Ada | likes", "Zoe | likes | ?", "? | likes | Ben"]
@@ -135,7 +172,8 @@ def test_bad_lines_are_reported_in_their_places_on_request(job: Job) -> None:
     done = predict_file(PREDICTOR, skipping)
     assert (done.written, done.errors) == (7, 5)
     found = _read(job.out)
-    assert [one.get("line") for one in found] == [None, 2, 3, None, 5, 6, 7]
+    assert [one["line"] for one in found] == [1, 2, 3, 4, 5, 6, 7]
+    assert ["error" in one for one in found] == [False, True, True, False, True, True, True]
     assert found[2]["error"]["message"] == "unknown entity 'Zoe'"
     whole = job.out.read_bytes()
     for lines in range(7):

@@ -8,24 +8,26 @@ import pytest
 from nary.errors import OutputError
 from nary.inference.export.tables import column_names, prediction_table, score_table, write_table
 from nary.inference.results import Answer, ElementPlausibility, Plausibility, Prediction
+from nary.inference.scoring import ScoredFact
 
 EDGES = pl.DataFrame(
     {"from": ["a", "b"], "to": ["b", "c"], "kind": ["r", "r"], "amount": ["5", "7"], "known": ["x", None]}
 )
 
 
-def plausibility(fact: str, value: float) -> Plausibility:
+def scored(fact: str, value: float, line: int) -> ScoredFact:
     least = ElementPlausibility("value 1", "5^^number", "5", 2.0, 0.1, 0.2)
-    return Plausibility(fact, value, True, False, None, 0, [least])
+    return ScoredFact(fact, ("edges", line), Plausibility(fact, value, True, False, None, 0, [least]))
 
 
 def test_scores_join_with_the_edges() -> None:
     scores = [
-        plausibility("b | r | c | amount: 7^^number", 0.9),
-        plausibility("a | r | b | amount: 5^^number | known: x", 0.1),
+        scored("b | r | c | amount: 7^^number", 0.9, 2),
+        scored("a | r | b | amount: 5^^number | known: x", 0.1, 1),
     ]
     table = score_table(scores, ("from", "kind", "to"))
-    assert table.columns[:7] == ["from", "kind", "to", "amount", "known", "plausibility", "known_"]
+    assert table.columns[:7] == ["from", "kind", "to", "amount", "known", "file", "line"]
+    assert {"plausibility", "known_", "error"} <= set(table.columns)
     joined = EDGES.join(table, ["from", "to", "kind", "amount"], maintain_order="left")
     assert joined["plausibility"].to_list() == [0.1, 0.9]
     assert joined["fits_least_name"].to_list() == ["5", "5"]

@@ -1,13 +1,15 @@
 """Predict from a file of queries to a file of answers: a line each, in the same order, or a table.
 
-Answers are written a batch at a time, so that an interruption loses at most the last batch. A second call continues
-after the last complete line. A table is written whole, at the end.
+Every answer has the number of the line it is for; a line without an answer has its reason. Answers are written a batch
+at a time, so that an interruption loses at most the last batch. A second call continues after the last complete line,
+if the file beside the answers says that the model and the options are the same. A table is written whole, at the end.
 
 Several workers take the batches in turn. All read the file of queries, and the first one writes.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -22,10 +24,11 @@ from nary.facts.json import parse_line
 from nary.facts.text import as_query
 from nary.files.locks import file_lock
 from nary.files.writing import reporting, resolve_output, write_all
-from nary.inference.export.tables import prediction_table, write_table
+from nary.inference.export.tables import PARTS, prediction_table, write_table
 from nary.inference.prediction import Known
 from nary.inference.predictor import Predictor
 from nary.inference.results import Prediction
+from nary.inference.sidecar import check_sidecar, write_sidecar
 from nary.progress import Progress, no_progress
 from nary.workers import ALONE, Workers
 
@@ -34,13 +37,29 @@ _BATCH = 256
 
 @dataclass(frozen=True)
 class Job:
-    """What to answer and how: ``skip`` writes an error for a line that is no query; otherwise the work stops there."""
+    """What to answer and how: ``skip`` writes an error for a line that is no query; otherwise the work stops there.
+
+    ``out`` is ``-`` for standard output. ``model`` is the fingerprint of the model. ``columns`` names subject, relation
+    and object in a table.
+    """
 
     queries: Path
     out: Path
     k: int = 10
     known: Known = "first"
     skip: bool = False
+    model: str = ""
+    columns: Sequence[str] = PARTS
+
+    @property
+    def to_stdout(self) -> bool:
+        """Whether the answers go to standard output."""
+        return str(self.out) == "-"
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What all answers in a file must have in common."""
+        return {"model": self.model, "k": self.k, "known": self.known}
 
 
 @dataclass(frozen=True)
@@ -61,6 +80,8 @@ def predict_file(
     predictor: Predictor, job: Job, progress: Progress = no_progress, workers: Workers = ALONE
 ) -> Answered:
     """Answer every query of a file; see the module. Only one process at a time can write to ``job.out``."""
+    if job.to_stdout:
+        return _predict_file(predictor, job, progress, workers)
     with reporting(job.out):
         job = replace(job, out=resolve_output(job.out))
     with file_lock(job.out) if workers.is_first else nullcontext():
@@ -80,8 +101,7 @@ def _predict_file(predictor: Predictor, job: Job, progress: Progress, workers: W
     done, errors = before, 0
     progress(done, total)
     try:
-        # What is written is safe, even if the process is killed.
-        with job.out.open("ab", buffering=0) if workers.is_first else nullcontext() as file:
+        with _opened(job) if workers.is_first else nullcontext() as file:
             size = _BATCH * workers.size
             while batch := [_read(predictor, number, line) for number, line in islice(lines, size)]:
                 stop = None if job.skip else next((i for i, one in enumerate(batch) if one.error), None)
@@ -94,27 +114,36 @@ def _predict_file(predictor: Predictor, job: Job, progress: Progress, workers: W
                 progress(done, total)
                 if stop is not None:
                     raise _at(job.queries, batch[stop])
+    except BrokenPipeError:  # the reader has seen enough
+        raise
     except OSError as error:
         raise OutputError(f"cannot write {job.out}: {error.strerror or error}") from None
     return Answered(done - before, errors, before)
 
 
+def _opened(job: Job) -> AbstractContextManager[IO[bytes]]:
+    """The output, unbuffered: what is written is safe, even if the process is killed."""
+    if job.to_stdout:
+        return open(sys.stdout.fileno(), "wb", buffering=0, closefd=False)
+    return job.out.open("ab", buffering=0)
+
+
 def predict_to_table(predictor: Predictor, job: Job, progress: Progress = no_progress) -> Answered:
     """Answer every query of a file, each with one gap, and write a table with a row for each answer."""
-    predictions: list[tuple[int, Prediction]] = []
+    results: list[tuple[int, Prediction | NaryError]] = []
     errors = 0
     lines = _lines(job.queries)
     while batch := [_read_single(predictor, number, line) for number, line in islice(lines, _BATCH)]:
         for line in batch:
             if line.error and not job.skip:
                 raise _at(job.queries, line)
-        asked = [line for line in batch if line.query]
-        errors += len(batch) - len(asked)
-        answers = predictor.predict_many([line.query for line in asked if line.query], job.k, job.known)
-        predictions += zip((line.number for line in asked), answers, strict=True)
-        progress(len(predictions) + errors, None)
-    write_table(prediction_table(predictions), job.out)
-    return Answered(len(predictions), errors, 0)
+        answers = iter(predictor.predict_many([line.query for line in batch if line.query], job.k, job.known))
+        results += [(line.number, line.error or next(answers)) for line in batch]
+        errors += sum(line.error is not None for line in batch)
+        progress(len(results), None)
+    write_table(prediction_table(results, job.columns), job.out)
+    write_sidecar(job.out, job.about)
+    return Answered(len(results), errors, 0)
 
 
 def _read_single(predictor: Predictor, number: int, line: bytes) -> "_Line":
@@ -160,12 +189,12 @@ def _answers(predictor: Predictor, job: Job, lines: Sequence[_Line]) -> Iterator
     for line in lines:
         answer: dict[str, Any]
         if line.error is not None:
-            answer = {"line": line.number, "error": line.error.as_dict()}
+            answer = {"error": line.error.as_dict()}
         elif line.query is not None and len(line.query.gaps) > 1:
             answer = predictor.complete(line.query, job.k, job.known).as_dict()
         else:
             answer = next(predictions).as_dict()
-        yield orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE)
+        yield orjson.dumps({"line": line.number, **answer}, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _at(path: Path, line: _Line) -> NaryError:
@@ -178,10 +207,14 @@ def _at(path: Path, line: _Line) -> NaryError:
 
 def _go_on(predictor: Predictor, job: Job, lines: Iterator[tuple[int, bytes]]) -> int:
     """Step over the lines that have their answer already, and return how many there are."""
-    if not job.out.exists():
+    if job.to_stdout:
+        return 0
+    if not job.out.exists() or not job.out.stat().st_size:
+        write_sidecar(job.out, job.about)
         return 0
     try:
         with job.out.open("r+b") as file:
+            check_sidecar(job.out, job.about)
             answered, end, last, unfinished = _whole_lines(file)
             reached = next(islice(lines, answered - 1, None), None) if answered else None
             same = not answered or (reached is not None and _identity(last) == _expected(_read(predictor, *reached)))
@@ -207,18 +240,17 @@ def _whole_lines(file: IO[bytes]) -> tuple[int, int, bytes, bytes]:
 
 def _begins_like_ours(unfinished: bytes) -> bool:
     """Whether what follows the last complete line is the beginning of a line of answers, and may be written anew."""
-    openings = (b'{"query":', b'{"line":')
-    return any(unfinished.startswith(opening[: len(unfinished)]) for opening in openings)
+    return unfinished.startswith(b'{"line":'[: len(unfinished)])
 
 
 def _identity(line: bytes) -> object:
-    """What a line of answers says it answers: a query, or the number of a line that is none."""
+    """What a line of answers says it answers: the number of a line, and the query there if it is one."""
     try:
         answer = orjson.loads(line)
-        return answer["query"] if "query" in answer else answer["line"]
-    except (ValueError, KeyError, TypeError):
+        return answer["line"], answer.get("query")
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
 def _expected(line: _Line) -> object:
-    return line.number if line.query is None else str(line.query)
+    return line.number, None if line.query is None else str(line.query)

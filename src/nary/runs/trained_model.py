@@ -1,5 +1,6 @@
 """A trained model with the facts it knows: evaluate it, query it, save it, load it again."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -89,6 +90,17 @@ class TrainedModel:
     def vocabulary(self) -> Vocabulary:
         """The entities and relations the model knows."""
         return self.dataset.vocabulary
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of settings, facts and weights: equal for models that give equal answers."""
+        digest = hashlib.sha256(f"{self.recipe.model!r}\n{self.dataset.fingerprint}\n".encode())
+        if self.weights_digest is not None:
+            digest.update(self.weights_digest.encode())
+        else:
+            for tensor in self.module.state_dict().values():
+                digest.update(tensor.cpu().contiguous().view(torch.uint8).numpy().tobytes())
+        return digest.hexdigest()
 
     @property
     def num_parameters(self) -> int:

@@ -50,7 +50,16 @@ def predict(
         typer.Option(
             "--out",
             metavar="FILE",
-            help="With --facts: the answers as JSON Lines, going on with what is there, or a .csv or .parquet table.",
+            help="With --facts: the answers as JSON Lines, going on with what is there, - for standard output, "
+            "or a .csv or .parquet table.",
+        ),
+    ] = None,
+    like: Annotated[
+        Path | None,
+        typer.Option(
+            "--like",
+            metavar="DATA",
+            help="Name the columns of a table as in the graph that this folder was imported from.",
         ),
     ] = None,
     on_error: OnErrorOption = OnError.stop,
@@ -68,10 +77,15 @@ def predict(
 
     With --facts and --workers, or started by torchrun, processes share the queries of the file.
 
+    Every answer of --facts has the number of its line. The file OUT.meta.json says which model gave them: answers of
+    another model, or with other options, are not continued.
+
+    Example: nary predict runs/nobel-gran --facts questions.jsonl --out - | head
+
     Example: nary predict runs/nobel-gran "Marie Curie | award received | ? | point in time: 1911"
     """
     from nary.inference.batch import Job
-    from nary.inference.export.tables import is_table
+    from nary.inference.export.tables import PARTS, column_names, is_table
     from nary.runs import load_model
 
     if (query is None) == (facts is None) or (facts is None) != (out is None):
@@ -80,6 +94,8 @@ def predict(
         raise SettingError("--unseen is for one QUERY", "nary update adds the names of many facts to a model.")
     if in_several(workers) and (out is None or is_table(out)):
         raise SettingError("several workers answer --facts and write JSON Lines", "Give --out a name with .jsonl.")
+    if like is not None and (out is None or not is_table(out)):
+        raise SettingError("--like names the columns of a table", "Give --out a name with .csv or .parquet.")
     if launched(workers):
         return
     loaded = load_model(run, device)
@@ -87,7 +103,9 @@ def predict(
         loaded = loaded.with_unseen_names([query], only_values=not unseen)
     predictor = loaded.predictor
     if facts is not None and out is not None:
-        _answer_file(predictor, Job(facts, out, k, known.value, on_error is OnError.skip), json)
+        columns = PARTS if like is None else column_names(like)
+        job = Job(facts, out, k, known.value, on_error is OnError.skip, loaded.fingerprint, columns)
+        _answer_file(predictor, job, json)
     elif query is not None:
         _answer(predictor, query, k, known, json)
 
@@ -150,6 +168,9 @@ def _answer_file(predictor: "Predictor", job: "Job", json: bool) -> None:
         else:
             done = predict_file(predictor, job, progress, group)
     if not group.is_first:
+        return
+    if job.to_stdout:
+        notice(f"{done.total:,} lines, {done.errors:,} of them errors")
         return
     if json:
         print_json({"out": str(job.out), "lines": done.total, "before": done.before, "errors": done.errors})

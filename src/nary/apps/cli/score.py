@@ -1,5 +1,6 @@
 """``nary score``: how plausible facts are, and which of their elements are odd."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,16 +8,17 @@ import typer
 
 from nary.apps.cli.options import Device, RunPath, Threads, Unseen, is_one_fact
 from nary.apps.cli.output import known_by, notice, open_data, print_json, print_table
-from nary.errors import SettingError
+from nary.errors import DataError, NaryError, SettingError
 from nary.progress import progress_bar
 
 if TYPE_CHECKING:
-    from nary.facts import Fact, FactTable, Vocabulary
+    from nary.facts import FactTable, Vocabulary
     from nary.inference.predictor import Predictor
     from nary.inference.results import Plausibility
-    from nary.runs import TrainedModel
+    from nary.inference.scoring import Place, ScoredFact
 
 _SHOWN = 10
+_EXAMPLES = 3
 
 
 def score(
@@ -49,77 +51,105 @@ def score(
 
     Example: nary score runs/nobel-gran my-facts.jsonl --worst 20
     """
+    from nary.inference.export.tables import column_names, score_table, write_table
+    from nary.inference.scoring import score_facts
+    from nary.inference.sidecar import write_sidecar
     from nary.runs import load_model
 
     if worst is not None and worst < 1:
         raise SettingError(f"--worst {worst}", "Ask for one or more.")
     loaded = load_model(run, device)
-    given = _read(facts, split)
+    table, names, places = _read(facts, split)
     if unseen or loaded.module.embeds_values:
-        statements = [*given[0].facts(given[1])] if isinstance(given, tuple) else [given]
-        loaded = loaded.with_unseen_names(statements, only_values=not unseen)
-    table = _table(loaded, given)
+        loaded = loaded.with_unseen_names([*table.facts(names)], only_values=not unseen)
+    predictor = loaded.predictor
     with progress_bar("Scoring", show=not json) as progress:
-        scores = loaded.predictor.score_table(table, progress)
+        scored = score_facts(predictor, *_resolved(predictor, table, names, facts), places, progress)
+    _check(scored)
     if out is not None:
-        _write(scores, facts, out)
-    if worst is not None or not json:
-        scores = sorted(scores, key=lambda one: one.plausibility)[: worst or _SHOWN]
+        write_table(score_table(scored, column_names(Path(facts))), out)
+        write_sidecar(out, {"model": loaded.fingerprint})
+        notice(f"wrote {len(scored):,} facts to {out}")
+    if json and worst is None:
+        for one in scored:
+            print_json(one.as_dict())
+        return
+    with_score = [(one, one.score) for one in scored if not isinstance(one.score, NaryError)]
+    ranked = sorted(with_score, key=lambda pair: pair[1].plausibility)[: worst or _SHOWN]
     if json:
-        for one in scores:
+        for one, _ in ranked:
             print_json(one.as_dict())
     else:
-        _print(loaded.predictor, scores, len(table))
+        _print(predictor, ranked, len(with_score))
 
 
-def _read(facts: str, split: str | None) -> "tuple[FactTable, Vocabulary] | Fact":
-    """One fact, or a table of facts with their names."""
+def _read(facts: str, split: str | None) -> "tuple[FactTable, Vocabulary, list[Place] | None]":
+    """One fact, or those of a dataset, with their names and, if they are in files, their places."""
+    from nary.data.catalog import is_dataset
+    from nary.data.dataset import Dataset
+    from nary.data.io.reader import read_with_places
     from nary.facts import parse_fact
 
     if is_one_fact(facts):
-        return parse_fact(facts)
-    dataset = open_data(facts, quiet=True)
-    return dataset[split] if split else dataset.facts, dataset.vocabulary
-
-
-def _table(loaded: "TrainedModel", given: "tuple[FactTable, Vocabulary] | Fact") -> "FactTable":
-    """The facts under the ids of the run; those with names it does not know are left out, with a note."""
-    from nary.data.transforms.reindex import reindex
-    from nary.facts import Fact, FactTable
-
-    if isinstance(given, Fact):
-        return FactTable.from_facts([loaded.predictor.names.resolve(given)], loaded.vocabulary)
-    table, notes = reindex(*given, loaded.vocabulary)
-    for note in notes:
+        one = Dataset.from_facts("fact", {"train": [parse_fact(facts)]})
+        return one.train, one.vocabulary, None
+    if is_dataset(facts) or not (facts == "-" or os.path.exists(facts)):  # noqa: PTH110 (Path.exists raises for long ones)
+        dataset = open_data(facts, quiet=True)
+        return dataset[split] if split else dataset.facts, dataset.vocabulary, None
+    dataset, places = read_with_places(facts)
+    for note in dataset.notes:
         notice(note)
-    return table
+    splits = [split] if split else list(dataset.splits)
+    table = dataset[split] if split else dataset.facts
+    return table, dataset.vocabulary, [place for one in splits for place in places.of(one)]
 
 
-def _write(scores: "list[Plausibility]", facts: str, out: Path) -> None:
-    from nary.inference.export.tables import column_names, score_table, write_table
+def _resolved(
+    predictor: "Predictor", table: "FactTable", names: "Vocabulary", facts: str
+) -> "tuple[FactTable, Vocabulary]":
+    """A single fact may give labels, or names in another case."""
+    from nary.facts import FactTable
 
-    write_table(score_table(scores, column_names(Path(facts))), out)
-    notice(f"wrote {len(scores):,} scores to {out}")
+    if not is_one_fact(facts):
+        return table, names
+    resolved = [predictor.names.resolve(fact) for fact in table.facts(names)]
+    return FactTable.from_facts(resolved, predictor.context.vocabulary), predictor.context.vocabulary
 
 
-def _print(predictor: "Predictor", scores: "list[Plausibility]", total: int) -> None:
+def _check(scored: "list[ScoredFact]") -> None:
+    """Say how many facts have no score; an error if none has one."""
+    reasons = [one.score.message for one in scored if isinstance(one.score, NaryError)]
+    if len(reasons) == len(scored):
+        raise DataError(
+            f"every fact has a name the model never saw, such as {reasons[0].partition(' ')[2]}",
+            "Are these facts of the same kind as those it was trained on?",
+        )
+    if reasons:
+        examples = ", ".join(dict.fromkeys(reasons[:_EXAMPLES]))
+        notice(f"{len(reasons):,} facts have no score: {examples}{', ...' * (len(reasons) > _EXAMPLES)}")
+
+
+def _print(predictor: "Predictor", ranked: "list[tuple[ScoredFact, Plausibility]]", total: int) -> None:
     from nary.facts import Position, parse_fact
 
-    for note in dict.fromkeys(note for one in scores for note in one.notes):
+    for note in dict.fromkeys(note for _, score in ranked for note in score.notes):
         notice(note)
-    odd = [one.elements[0] for one in scores]
-    facts = [parse_fact(one.fact) for one in scores]
+    odd = [score.elements[0] for _, score in ranked]
+    facts = [parse_fact(score.fact) for _, score in ranked]
     queries = [fact.query(Position.parse(element.position)) for fact, element in zip(facts, odd, strict=True)]
     expected = [prediction.answers[0] for prediction in predictor.predict_many(queries, k=1, known="mark")]
+    placed = any(one.place for one, _ in ranked)
     rows = [
         [
-            f"{one.plausibility:.1%}",
+            f"{score.plausibility:.1%}",
             predictor.names.labeled(fact),
             f"{element.position}: {element.label} (rank {element.rank:,g})",
             "itself" if answer.name == element.name else f"{answer.label} ({answer.probability:.1%})",
-            known_by(one, one.fact),
+            known_by(score, score.fact),
+            *(["" if one.place is None else f"{one.place[0]}:{one.place[1]}"] if placed else []),
         ]
-        for one, fact, element, answer in zip(scores, facts, odd, expected, strict=True)
+        for (one, score), fact, element, answer in zip(ranked, facts, odd, expected, strict=True)
     ]
     title = f"The {len(rows):,} least plausible of {total:,} facts" if total > len(rows) else ""
-    print_table(title, ["plausible", "fact", "fits least", "expected there", "known from"], rows)
+    titles = ["plausible", "fact", "fits least", "expected there", "known from", *(["line"] if placed else [])]
+    print_table(title, titles, rows)

@@ -122,7 +122,10 @@ class _Collected:
 class Encoder:
     """Collects facts by name, split by split, and encodes them with one sorted vocabulary."""
 
-    def __init__(self) -> None:
+    def __init__(self, keep_rows: bool = False) -> None:
+        self._keep_rows = keep_rows
+        self.rows: dict[str, npt.NDArray[np.int64]] = {}
+        """In the end, if it is kept, the row of each fact of each split, in the order of its table."""
         self._names = Interner()
         self._collected: dict[str, _Collected] = {}
 
@@ -157,6 +160,8 @@ class Encoder:
             for numbers, ids in ((part.pairs[:, 0], relation_ids), (part.pairs[:, 1], entity_ids)):
                 numbers[...] = ids[numbers]
             tables[split] = FactTable.from_columns(part.heads, part.counts, part.pairs, part.rows)
+            if self._keep_rows:
+                self.rows[split] = np.sort(part.rows)
         return Vocabulary(entities, relations), tables
 
     def _sorted(self, *used: npt.NDArray[np.int32]) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:

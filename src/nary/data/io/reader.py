@@ -1,9 +1,12 @@
 """Reading files of facts into a dataset, with a report of the lines kept and skipped."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
 
 from nary.data.dataset import SPLITS, Dataset
 from nary.data.files import Source, display_name, is_folder
@@ -65,11 +68,44 @@ def read(
     A file is a single split, ``train``, unless its facts name their splits. A line that is not a fact is an error; with
     ``on_error="skip"`` such lines are skipped and counted in the notes of the dataset.
     """
+    return _read(path, format, on_error, progress, Encoder())[0]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where each fact of a dataset was read: the file, and the line or row in it, counted from 1."""
+
+    files: Sequence[str]
+    starts: npt.NDArray[np.int64]
+    """How many lines the files before each have."""
+    rows: Mapping[str, npt.NDArray[np.int64]]
+
+    def of(self, split: str) -> list[tuple[str, int]]:
+        """File and line of each fact of a split, in the order of its table."""
+        rows = self.rows[split]
+        files = np.searchsorted(self.starts, rows, side="right") - 1
+        lines = rows - self.starts[files] + 1
+        return [(self.files[file], line) for file, line in zip(files.tolist(), lines.tolist(), strict=True)]
+
+
+def read_with_places(
+    path: str | Path, *, format: str | None = None, on_error: str = "stop", progress: Progress = no_progress
+) -> tuple[Dataset, Places]:
+    """Like :func:`read`, and where each fact stands."""
+    encoder = Encoder(keep_rows=True)
+    dataset, reports = _read(path, format, on_error, progress, encoder)
+    starts = np.cumsum([0, *(report.lines for report in reports)])[:-1]
+    return dataset, Places([report.source for report in reports], starts, encoder.rows)
+
+
+def _read(
+    path: str | Path, format: str | None, on_error: str, progress: Progress, encoder: Encoder
+) -> tuple[Dataset, list[ReadReport]]:
     path = Path(path)
     folder = is_folder(path)
     inputs = _folder_inputs(path, format) if folder else [InputFile(path, format=format)]
     name = "standard input" if str(path) == "-" else _name(path)
-    dataset, reports = read_files(name, inputs, on_error=on_error, progress=progress)
+    dataset, reports = read_files(name, inputs, on_error=on_error, progress=progress, encoder=encoder)
     if folder:
         labels = read_labels(path / "labels.tsv") if (path / "labels.tsv").is_file() else {}
         types = read_types(path / "types.tsv") if (path / "types.tsv").is_file() else {}
@@ -78,7 +114,7 @@ def read(
         dataset = replace(dataset, vocabulary=vocabulary, prefixes=prefixes)
     if format is None and reports[0].format == "hyper-relational":
         check_relations(dataset, reports[0].source)
-    return replace(dataset, notes=tuple(str(report) for report in reports if report.skipped))
+    return replace(dataset, notes=tuple(str(report) for report in reports if report.skipped)), reports
 
 
 def _name(path: Path) -> str:
@@ -88,12 +124,17 @@ def _name(path: Path) -> str:
 
 
 def read_files(
-    name: str, inputs: Sequence[InputFile], *, on_error: str = "stop", progress: Progress = no_progress
+    name: str,
+    inputs: Sequence[InputFile],
+    *,
+    on_error: str = "stop",
+    progress: Progress = no_progress,
+    encoder: Encoder | None = None,
 ) -> tuple[Dataset, list[ReadReport]]:
     """Read several files into one dataset, and return a report for each."""
     if on_error not in ("stop", "skip"):
         raise SettingError(f"on_error is {on_error!r}", "Expected stop or skip.")
-    encoder = Encoder()
+    encoder = encoder or Encoder()
     reports: list[ReadReport] = []
     for file in inputs:
         offset = sum(report.lines for report in reports)

@@ -12,18 +12,41 @@ import polars as pl
 
 from nary.data.files import extension
 from nary.data.importers.mapping import FILE, GraphMapping
-from nary.errors import OutputError
+from nary.errors import NaryError, OutputError
 from nary.facts import Fact, Query, parse_fact, parse_query
 from nary.facts.fact import GAP, Element
 from nary.facts.literal import Literal
 from nary.facts.parquet import write_parquet
 from nary.files.writing import atomic_path
-from nary.inference.results import Plausibility, Prediction
+from nary.inference.results import Prediction
+from nary.inference.scoring import ScoredFact
 
 TABLES = (".csv", ".tsv", ".parquet")
 """Extensions of tables."""
 
-_PARTS = ("subject", "relation", "object")
+PARTS = ("subject", "relation", "object")
+"""What the columns of a fact are called by default."""
+_PREDICTED: dict[str, Any] = {
+    "line": pl.Int64,
+    "position": pl.String,
+    "rank": pl.Int64,
+    "answer": pl.String,
+    "label": pl.String,
+    "probability": pl.Float64,
+    "score": pl.Float64,
+    "known": pl.Boolean,
+    "error": pl.String,
+}
+_SCORED: dict[str, Any] = {
+    "file": pl.String,
+    "line": pl.Int64,
+    "plausibility": pl.Float64,
+    "known": pl.Boolean,
+    "fits_least": pl.String,
+    "fits_least_name": pl.String,
+    "fits_least_rank": pl.Float64,
+    "error": pl.String,
+}
 
 
 def is_table(path: Path) -> bool:
@@ -46,36 +69,44 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
 def column_names(data: Path) -> tuple[str, str, str]:
     """Return what the columns of subject, relation and object are called in the tables that ``data`` comes from."""
     if not (data / FILE).is_file():
-        return _PARTS
+        return PARTS
     tables = {(each.start, each.type or "type", each.end) for each in GraphMapping.read(data / FILE).edges}
-    return tables.pop() if len(tables) == 1 else _PARTS
+    return tables.pop() if len(tables) == 1 else PARTS
 
 
-def score_table(scores: Iterable[Plausibility], columns: Sequence[str] = _PARTS) -> pl.DataFrame:
-    """Return a row for each fact: its plausibility, the element that fits least, and the rank of that."""
-    rows = []
-    for score in scores:
-        least = score.elements[0]
-        added = {
-            "plausibility": score.plausibility,
-            "known": score.known,
-            "fits_least": least.position,
-            "fits_least_name": _plain(least.name),
-            "fits_least_rank": least.rank,
-        }
-        rows.append((_spread(parse_fact(score.fact), columns), added))
-    return _frame(rows, columns)
+def score_table(facts: Iterable[ScoredFact], columns: Sequence[str] = PARTS) -> pl.DataFrame:
+    """Return a row for each fact: where it stands, its plausibility, the element that fits least, and its rank.
+
+    A fact without a score has a row too, with the ``error``.
+    """
+    rows: list[tuple[dict[str, str], dict[str, Any]]] = []
+    for one in facts:
+        added: dict[str, Any] = {} if one.place is None else {"file": one.place[0], "line": one.place[1]}
+        if isinstance(one.score, NaryError):
+            added["error"] = one.score.message
+        else:
+            least = one.score.elements[0]
+            added |= {"plausibility": one.score.plausibility, "known": one.score.known, "fits_least": least.position}
+            added |= {"fits_least_name": _plain(least.name), "fits_least_rank": least.rank}
+        rows.append((_spread(parse_fact(one.fact), columns), added))
+    return _frame(rows, columns, _SCORED)
 
 
-def prediction_table(predictions: Iterable[tuple[int, Prediction]], columns: Sequence[str] = _PARTS) -> pl.DataFrame:
-    """Return a row for each answer to each query, given with its line; ``rank`` numbers the answers of a query."""
-    rows = []
-    for number, prediction in predictions:
-        query = _spread(parse_query(prediction.query), columns)
-        for rank, answer in enumerate(prediction.answers, 1):
+def prediction_table(
+    results: Iterable[tuple[int, Prediction | NaryError]], columns: Sequence[str] = PARTS
+) -> pl.DataFrame:
+    """Return a row for each answer to each query, given with its line; ``rank`` numbers the answers of a query.
+
+    A query without answers has a row too, and so has a line that is no query, with its ``error``.
+    """
+    rows: list[tuple[dict[str, str], dict[str, Any]]] = []
+    for number, result in results:
+        if isinstance(result, NaryError):
+            rows.append(({}, {"line": number, "error": result.message}))
+            continue
+        query, about = _spread(parse_query(result.query), columns), {"line": number, "position": result.position}
+        for rank, answer in enumerate(result.answers, 1):
             added = {
-                "line": number,
-                "position": prediction.position,
                 "rank": rank,
                 "answer": _plain(answer.name),
                 "label": answer.label,
@@ -83,8 +114,10 @@ def prediction_table(predictions: Iterable[tuple[int, Prediction]], columns: Seq
                 "score": answer.score,
                 "known": answer.known,
             }
-            rows.append((query, added))
-    return _frame(rows, columns)
+            rows.append((query, {**about, **added}))
+        if not result.answers:
+            rows.append((query, about))
+    return _frame(rows, columns, _PREDICTED)
 
 
 def _spread(statement: Fact | Query, columns: Sequence[str]) -> dict[str, str]:
@@ -103,13 +136,15 @@ def _plain(element: Element) -> str:
     return literal.value if literal else "?" if element is GAP else str(element)
 
 
-def _frame(rows: Sequence[tuple[Mapping[str, str], Mapping[str, Any]]], columns: Sequence[str]) -> pl.DataFrame:
-    """Join both parts of the rows; an added column that is called like one of a fact gets an underscore."""
+def _frame(
+    rows: Sequence[tuple[Mapping[str, str], Mapping[str, Any]]], columns: Sequence[str], added: Mapping[str, Any]
+) -> pl.DataFrame:
+    """Join both parts of the rows; an ``added`` column that is called like one of a fact gets an underscore."""
     attributes = list(dict.fromkeys([*columns, *(column for cells, _ in rows for column in cells)]))
-    added = list(rows[0][1]) if rows else []
     content: dict[str, Any] = {
         column: pl.Series([cells.get(column) for cells, _ in rows], dtype=pl.String) for column in attributes
     }
-    for column in added:
-        content[f"{column}_" if column in attributes else column] = [values[column] for _, values in rows]
+    for column, kind in added.items():
+        name = f"{column}_" if column in attributes else column
+        content[name] = pl.Series([values.get(column) for _, values in rows], dtype=kind)
     return pl.DataFrame(content)
