@@ -203,7 +203,7 @@ def _check_ids(dataset: Dataset) -> None:
 
 
 def load_module(folder: Path, recipe: Recipe, dataset: Dataset) -> Model:
-    """The model in ``folder``, ready to use, on the CPU. Large weights stay in their file, from which memory is mapped."""
+    """The model in ``folder``, ready to use, on the CPU. Large weights stay in their file, mapped into memory."""
     path, info = folder / WEIGHTS_FILE, recipe.dataset_info(dataset)
     if not path.is_file():
         raise ModelFolderError(

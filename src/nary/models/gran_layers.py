@@ -13,6 +13,8 @@ from nary.models.products import Linear, linear
 if TYPE_CHECKING:
     from nary.models.gran import GranSettings
 
+_DRAWN_AT_ONCE = 1 << 25  # numbers: torch needs several times their memory
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -132,4 +134,5 @@ def init_weights(model: nn.Module) -> None:
             nn.init.zeros_(module.bias)
     for name, parameter in model.named_parameters():
         if parameter.dim() > 1 and "norm" not in name:
-            nn.init.trunc_normal_(parameter, std=0.02, a=-0.04, b=0.04)
+            for rows in parameter.detach().split(max(1, _DRAWN_AT_ONCE // max(1, parameter[0].numel()))):
+                nn.init.trunc_normal_(rows, std=0.02, a=-0.04, b=0.04)
