@@ -134,5 +134,6 @@ def init_weights(model: nn.Module) -> None:
             nn.init.zeros_(module.bias)
     for name, parameter in model.named_parameters():
         if parameter.dim() > 1 and "norm" not in name:
-            for rows in parameter.detach().split(max(1, _DRAWN_AT_ONCE // max(1, parameter[0].numel()))):
+            count = max(1, _DRAWN_AT_ONCE * len(parameter) // max(1, parameter.numel()))
+            for rows in torch.split(parameter.detach(), count):
                 nn.init.trunc_normal_(rows, std=0.02, a=-0.04, b=0.04)

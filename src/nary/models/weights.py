@@ -48,7 +48,7 @@ def write_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str,
         file.write(len(text).to_bytes(8, "little") + text)
         for name in names:
             flat = tensors[name].detach().contiguous().view(-1)
-            for part in flat.split(_WRITTEN_AT_ONCE):
+            for part in torch.split(flat, _WRITTEN_AT_ONCE):
                 file.write(part.cpu().view(torch.uint8).numpy().data)
 
 

@@ -48,7 +48,6 @@ def _run_workers(count: int, arguments: Sequence[str], restarts: int) -> None:
     from nary.workers import LOST
 
     os.environ.setdefault(VARIABLE, str(max(1, available_cores() // count)))
-    logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)  # we say it in our words
     for again in range(restarts + 1):
         with tempfile.TemporaryDirectory(prefix="nary-workers-") as folder:
             try:
@@ -71,6 +70,9 @@ def _launch(count: int, arguments: Sequence[str], folder: str) -> None:
     from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, Std
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
+    for name in logging.root.manager.loggerDict:  # each has a level of its own
+        if name.startswith("torch.distributed.elastic"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # we say it in our words
     config = LaunchConfig(
         min_nodes=1,
         max_nodes=1,

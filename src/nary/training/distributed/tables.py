@@ -46,7 +46,7 @@ class ShardedTables(EntityTables):
         everyone = [Workers(rank, self.workers.size) for rank in range(self.workers.size)]
         counts = [rows_of_worker(self.num_entities, worker) for worker in everyone]
         if everywhere:
-            parts = list(self.workers.concatenate(rows, counts).split(counts))
+            parts = list(self.workers.concatenate(rows, counts).split_with_sizes(counts))
         else:
             parts = self.workers.to_first(rows, counts)
         table = rows.new_empty(sum(map(len, parts)), *rows.shape[1:])
