@@ -11,10 +11,11 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
+from runs.small import PATIENCE
+
 from nary.workers import joined
 
 _Result = TypeVar("_Result")
-_PATIENCE = 120.0  # seconds
 
 
 def run_workers(size: int, function: Callable[..., _Result], *arguments: Any) -> list[_Result | None]:
@@ -45,7 +46,7 @@ def free_port() -> int:
 
 
 def _result(receiver: Connection) -> _Result | None:
-    assert receiver.poll(_PATIENCE), "a worker hangs"
+    assert receiver.poll(PATIENCE), "a worker hangs"
     try:
         worked, result = receiver.recv()
     except EOFError:
