@@ -52,11 +52,12 @@ def test_composing_a_fact_from_its_fields(page: Page) -> None:
     page.open()
     page.choose("subject", "Marie")
     page.choose("relation", "award")
-    assert page.line() == "Marie Curie | award received | ?"
+    page.until(lambda: page.line() == "Marie Curie | award received | ?")
     page.button("Add qualifier").click()
     page.choose("new attribute", "point")
     page.choose("new value", "1903")
-    assert page.line() == QUESTION
+    page.until(lambda: page.line() == QUESTION)
+    page.settle()
     assert (page.value("attribute 1"), page.value("value 1")) == ("point in time", "1903")
     assert page.text("#answers-title") == "Answers for the object"
     vertices = {one.get_attribute("data-position"): one for one in page.all(".vertex")}
@@ -266,7 +267,8 @@ def test_labels_are_text_and_never_markup(page: Page) -> None:
     page.choose("subject", "<script>")
     page.choose("relation", "spouse")
     assert page.value("relation") == "<b>spouse</b>"
-    assert page.line() == f"{SCRIPT} | P9 | ?"
+    page.until(lambda: page.line() == f"{SCRIPT} | P9 | ?")
+    page.settle()
     page.click(".filter label:nth-of-type(2)")
     page.until(lambda: page.texts(".answers .label") == [IMAGE])
     page.click(".answer")
