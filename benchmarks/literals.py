@@ -5,8 +5,7 @@
 ``company`` is the generated property graph, ``wikipeople`` the facts of that benchmark in which a date stands. The
 model has the sizes that ``nary train --model gran`` chooses for data without a recipe, but vectors of 64. Figures are
 of test facts: the filtered MRR of entities, of literals that train has and of those that it has not; the mean absolute
-error of literals, and how many of them are in the 80% interval. The baseline answers with the median of the training
-facts.
+error of literals, and how many of them are in the 80% interval. The baseline answers with the median of train.
 """
 
 import argparse
