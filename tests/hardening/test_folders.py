@@ -77,7 +77,8 @@ def test_lost_results_of_parallel_predictions_to_one_file(run: Path, tmp_path: P
     for _ in range(2):
         predict_file(model.predictor, Job(queries, out))
     assert len(out.read_bytes().splitlines()) == 5
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["answers.jsonl", "queries.txt", "run"]
+    names = ["answers.jsonl", "answers.jsonl.meta.json", "queries.txt", "run"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
 def test_lost_results_of_a_second_resume(run: Path) -> None:

@@ -21,7 +21,7 @@ def ranks_of(values: list[int], facts: list[int] | None = None) -> Ranks:
     rank = np.array(values)
     role = np.full(count, ROLES.index(Role.OBJECT))
     zero = np.zeros(count, int)
-    return Ranks("mean", 0, row, zero + 2, zero, zero + 2, role, zero, rank, rank, zero, same)
+    return Ranks("mean", 0, row, zero + 2, zero, np.arange(count), role, zero, rank, rank, zero, same)
 
 
 def test_the_difference_by_hand() -> None:
@@ -64,9 +64,10 @@ def test_seeds_are_averaged_before_the_test() -> None:
     assert paired_bootstrap(ours, [ranks_of([2, 2, 2])]).mean == pytest.approx((0.5 + 0.25 + 0) / 3)
 
 
-def test_other_queries_are_refused() -> None:
+def test_only_shared_queries_count() -> None:
+    assert paired_bootstrap([ranks_of([1, 2, 9], [0, 1, 2])], [ranks_of([2, 2, 1], [0, 1, 3])]).mean == 0.25
     with pytest.raises(SettingError, match="different queries"):
-        paired_bootstrap([ranks_of([1, 2])], [ranks_of([1, 2, 3])])
+        paired_bootstrap([ranks_of([1, 2], [0, 1])], [ranks_of([1, 2], [2, 3])])
 
 
 def test_runs_are_grouped_by_recipe_and_tested(tmp_path: Path) -> None:
