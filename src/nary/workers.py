@@ -24,8 +24,6 @@ from nary.errors import NaryError
 _RANK, _SIZE, _LOCAL_RANK, _TIMEOUT = "RANK", "WORLD_SIZE", "LOCAL_RANK", "NARY_WORKER_TIMEOUT"
 _SECONDS = 600.0  # without an answer after which another worker counts as lost
 LOST = 75  # the exit code of a worker that lost the others: started again, it goes on
-
-
 _Number = TypeVar("_Number", bound=np.generic)
 
 
@@ -70,13 +68,11 @@ class Workers:
         values = torch.tensor([float(flag) for flag in flags], device=self.device)
         return tuple(value > 0 for value in self.reduce_(values, "max").tolist())
 
-    def exchange(self, tensor: Tensor, sizes: list[int], received: list[int] | None = None) -> Tensor:
+    def exchange(self, tensor: Tensor, sizes: list[int], received: list[int]) -> Tensor:
         """Send ``sizes[w]`` rows of a tensor [n, ...] to each worker ``w``; returns what all have sent to this one.
 
-        ``received`` says how many rows each sends, if that is known.
+        ``received`` says how many rows each sends.
         """
-        if received is None:
-            received = self.exchange_sizes(sizes)
         output = tensor.new_empty(sum(received), *tensor.shape[1:])
         dist.all_to_all_single(output, tensor.contiguous(), received, sizes)
         return output

@@ -40,6 +40,7 @@ from nary.workers import ALONE, Workers
 
 _SUFFIX = ".safetensors"
 _BEST = f"best{_SUFFIX}"
+_MAX_WORKERS = 100_000
 
 
 class CheckpointError(NaryError):
@@ -277,7 +278,10 @@ def _read_state(path: Path) -> TrainState:
 def _num_workers(path: Path) -> int:
     """How many workers have written a checkpoint."""
     with _reading(path):
-        return int(read_metadata(path).get("workers", 1))
+        count = int(read_metadata(path).get("workers", 1))
+        if not 1 <= count <= _MAX_WORKERS:
+            raise ValueError(f"it says that {count} workers have written it")
+        return count
 
 
 def _expected(path: Path, model: nn.Module, optimizer: Optimizer, shards: Iterable[Path] = ()) -> dict[str, Tensor]:
