@@ -91,6 +91,17 @@ def test_notes_about_the_data_go_to_standard_error(nary: Nary, file: Path) -> No
     assert skipped.json["duplicates"] == {"train": 1}
 
 
+def test_check_lists_suspicious_facts(nary: Nary, file: Path) -> None:
+    shown = nary("check", file, "--suspicious", 2, "--folds", 2)
+    assert "Facts that fit the others least" in shown.out
+    suspects = nary("check", file, "--suspicious", 2, "--folds", 2, "--json").json["suspicious"]
+    assert len(suspects) == 2
+    assert all(suspect["label"] in shown.out and len(suspect["elements"]) == 2 for suspect in suspects)
+    assert "suspicious" not in nary("check", file, "--json").json
+    for options in (("--suspicious", 0), ("--suspicious", 2, "--folds", 1)):
+        assert nary("check", file, *options, "--json").error["message"]
+
+
 def test_split_then_check(nary: Nary, tmp_path: Path) -> None:
     assert nary("generate", tmp_path / "facts.jsonl", "--facts", "600", "--entities", "30").code == 0
     outcome = nary("split", tmp_path / "facts.jsonl", "--out", tmp_path / "parts", "--separate-primary", "--json")

@@ -124,3 +124,15 @@ def test_a_process_that_is_ended_goes_on_where_it_was(
     answers = [json.loads(line) for line in out.read_text().splitlines()]
     expected = [prediction.query for prediction in model.predict_many(_queries(model))]
     assert [one["query"] for one in answers] == expected * 10
+
+
+def test_a_number_with_its_interval(nary: Nary, tmp_path: Path) -> None:
+    lines = [f'{{"subject": "P{i}", "relation": "earns", "object": {100 + i % 3}}}' for i in range(12)]
+    (tmp_path / "pay.jsonl").write_text("\n".join(lines))
+    trained = nary("train", tmp_path / "pay.jsonl", "--model", "rules", "--out", tmp_path / "run")
+    assert trained.code == 0, trained.err
+    value = nary("predict", tmp_path / "run", "P1 | earns | ?", "--json").json["value"]
+    assert (value["low"], value["high"]) == ("100^^number", "102^^number")
+    shown = nary("predict", tmp_path / "run", "P1 | earns | ?").out
+    assert f"value: {value['label']}" in shown
+    assert "object of earns" in nary("evaluate", tmp_path / "run", "--split", "train").out

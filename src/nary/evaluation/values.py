@@ -90,9 +90,9 @@ class ValueRanges:
     def name(self, slot: int) -> str:
         """What stands in a slot, for people."""
         relation, kind = divmod(slot, self._span)
-        names = [self._vocabulary.label(name) for name in self._vocabulary.relations]
-        what = names[kind - FIRST_ATTRIBUTE] if kind >= FIRST_ATTRIBUTE else str(position_at(kind, 0))
-        return f"{what} of {names[relation]}"
+        label, names = self._vocabulary.label, self._vocabulary.relations
+        what = label(names[kind - FIRST_ATTRIBUTE]) if kind >= FIRST_ATTRIBUTE else str(position_at(kind, 0))
+        return f"{what} of {label(names[relation])}"
 
     def _of(self, slot: int) -> ValueRange | None:
         """The range of a slot, of its most frequent scale; None if most of what stands there is on no scale."""

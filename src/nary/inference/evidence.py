@@ -62,7 +62,6 @@ class Evidence:
     def measure(self, table: FactTable, progress: Progress = no_progress) -> list[Measured]:
         """Mask and score every element of every fact, a block for each arity."""
         context = self._context
-        context.check_arity(max(table.arities, default=2))
         measured = {block.arity: _unmeasured(block) for block in table.blocks}
         blocks = [_may_have_more(masked) for masked in mask_table(table, context.model.roles)[0]]
         scorer = QueryScorer(context.model, _MEMORY)

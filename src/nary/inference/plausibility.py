@@ -16,6 +16,7 @@ from nary.progress import Progress
 
 def score(context: Context, classifier: FactClassifier, table: FactTable, progress: Progress) -> list[Plausibility]:
     """The plausibility of each fact of a table with the ids of the vocabulary, in the order of the table."""
+    context.check_arity(max(table.arities, default=2))
     results = {}
     for measured in classifier.evidence.measure(table, progress):
         probabilities = classifier.probability(measured)
