@@ -126,8 +126,8 @@ def _columns(measured: Measured, places: Rows, ranges: ValueRanges) -> tuple[Row
     slots = np.empty(block.ids.shape, np.int64)
     for column, role in enumerate(block.roles):
         slots[:, column] = ranges.slots(block.ids, column) if role.is_entity else -1 - (column > 0)
-    fact, column = np.broadcast_arrays(places[block.rows][:, None], np.arange(block.ids.shape[1]))
-    return fact.ravel(), column.ravel(), slots.ravel(), measured.log_fit.ravel(), measured.best.ravel()
+    facts, columns = np.broadcast_arrays(places[block.rows][:, None], np.arange(block.ids.shape[1]))
+    return facts.ravel(), columns.ravel(), slots.ravel(), measured.log_fit.ravel(), measured.best.ravel()
 
 
 def percentiles(slot: Rows, fit: Floats) -> Floats:
