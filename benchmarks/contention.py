@@ -3,8 +3,9 @@
     python benchmarks/contention.py [--data nobel] [--busy 0,1,2,3] [--seconds 10] [--turns 2] [--json]
 
 Each setting runs in a process of its own, in turns, beside as many busy loops as ``--busy`` says. Training is measured
-in instances a second, serving by the median time of /api/predict for one client. ``short`` waits as Nary does by
-default, ``long`` as the OpenMP library does by default; the latter is not served, since that can take minutes.
+in instances a second, serving by the median time of /api/predict for one client. ``default`` is what Nary does if
+nothing is set, ``long`` all threads, waiting as the OpenMP library does by default; the latter is not served, since
+that can take minutes.
 """
 
 import argparse
@@ -30,7 +31,7 @@ FOLDER = str(Path(__file__).parent)
 CORES = os.cpu_count() or 1
 SETTINGS = {
     "one": {"NARY_THREADS": "1"},
-    "short": {"NARY_THREADS": str(CORES)},
+    "default": {},
     "long": {"NARY_THREADS": str(CORES), "GOMP_SPINCOUNT": "300000"},
 }
 BUSY_LOOP = "import time; end = time.monotonic() + 3600\nwhile time.monotonic() < end: pass"
@@ -107,7 +108,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, object]:
     rows = []
     for count in options.busy:
         trained: dict[str, list[float]] = {setting: [] for setting in SETTINGS}
-        served: dict[str, list[float]] = {"one": [], "short": []}
+        served: dict[str, list[float]] = {"one": [], "default": []}
         with busy_loops(count):
             for _ in range(options.turns):
                 for setting, speeds in trained.items():

@@ -44,7 +44,7 @@ def figures() -> str:
     trainings = [one for data in ("jf17k", "wikipeople-") for one in on_all_machines(f"training-{data}")]
     rows = [
         [
-            f"training, {one['data']}, batch {one['batch']:,}",
+            f"training, {one['data']}, batch {one['batch']:,}, {one['precision']}",
             machine(one),
             f"{one['instances_per_second']:,.0f} instances/s",
             f"{one['plain_instances_per_second']:,.0f}",
@@ -68,7 +68,7 @@ def figures() -> str:
     ]
     rows += [
         [
-            f"one prediction, {one['data']}",
+            f"one prediction, {one['data']}, {one['layers']} layers",
             machine(one),
             f"p50 {one['p50_ms']:.1f} ms, p95 {one['p95_ms']:.1f} ms",
             f"{one['plain_p50_ms']:.1f} ms",
@@ -79,7 +79,7 @@ def figures() -> str:
         for one in on_all_machines("prediction-jf17k")
     ]
     growth = read("growth")
-    text = "GRAN with 12 layers of width 256, float32, "
+    text = "GRAN with 12 layers of width 256, float32 unless bf16 is said, "
     text += f"{trainings[0]['threads']} threads; each measured in turns with the plain implementation in one run.\n\n"
     text += table(["what", "processor", "Nary", "plain", "ratio", "useful share of the peak", "memory"], rows)
     serving = read("serving")
@@ -108,6 +108,7 @@ def figures() -> str:
             ]
         ],
     )
+    text += contention()
     text += "A training step, as one thing grows and the others stay:\n\n"
     for axis in AXES:
         points = growth[axis]
@@ -119,6 +120,29 @@ def figures() -> str:
             ],
         )
     return text + models() + pairs() + stare()
+
+
+def contention() -> str:
+    """Training and serving beside busy processes."""
+    measured = read("contention")
+    rows = []
+    for row in measured["rows"]:
+        speeds, times = row["training"], row["serving_ms"]
+        rows.append(
+            [
+                str(row["busy"]),
+                *(f"{speeds[setting]:,.0f}" for setting in ("one", "default", "long")),
+                f"**{speeds['default'] / speeds['one']:.2f}**",
+                *(f"{times[setting]:.1f} ms" for setting in ("one", "default")),
+            ]
+        )
+    text = f"Beside other processes that keep cores busy ({measured['cores']} cores, {measured['data']}): training in "
+    text += (
+        "instances/s with one thread, by default, and with one thread per core that waits as the OpenMP library does "
+    )
+    text += "by default; *ratio* is the second to the first. Serving: the median time of an answer for one client.\n\n"
+    titles = ["busy processes", "one thread", "default", "long spin", "ratio", "served, one thread", "served, default"]
+    return text + table(titles, rows)
 
 
 def models() -> str:

@@ -63,6 +63,11 @@ def use_threads(count: int) -> None:
         torch.set_num_threads(count)
 
 
+def is_chosen() -> bool:
+    """Whether the user has set the number of threads."""
+    return _chosen
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Compute with one thread: many small steps take longer with several, which wait for each other after each."""

@@ -63,9 +63,10 @@ def test_unseen_names(nary: Nary, run_folder: Path, model: TrainedModel, tmp_pat
     assert shown["answers"]
     facts = [Fact("Ada", relation, entity), Fact(entity, relation, entity)]
     write(Dataset.from_facts("new", {"train": facts}), tmp_path / "new.jsonl")
-    left_out = nary("score", run_folder, tmp_path / "new.jsonl", "--json")
-    assert left_out.out.count("\n") == 1
-    assert "1 facts are left out" in left_out.err
+    without = nary("score", run_folder, tmp_path / "new.jsonl", "--json")
+    assert without.out.count("\n") == 2  # every fact has its line, and one the reason why it has no score
+    assert without.out.count("unknown entity 'Ada'") == 1
+    assert "1 facts have no score" in without.err
     scored = nary("score", run_folder, tmp_path / "new.jsonl", "--unseen", "--json")
     assert scored.out.count("'Ada' is taken for") == 1
     assert scored.out.count("\n") == 2

@@ -12,12 +12,13 @@ from runs.small import dataset_of, small_data, small_recipe, small_run, start_in
 from safetensors.torch import load_file
 from training.small import OnStep
 
+from nary import threads
 from nary.config import read_toml
 from nary.data.dataset import Dataset
 from nary.data.synthetic import generate
 from nary.errors import NaryError, OutputError, SettingError
 from nary.facts import Fact
-from nary.runs import load_model, resume
+from nary.runs import load_model, resume, train_recipe
 from nary.training.callbacks import Callback, StepReport
 from nary.training.trainer import Trainer, TrainingError
 
@@ -102,7 +103,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> None:
     from nary.runs import training
 
     remaining = iter(scores)
-    monkeypatch.setattr(training, "_validation", lambda model: lambda: next(remaining))
+    monkeypatch.setattr(training, "_validation", lambda model, workers: lambda: next(remaining))
 
 
 def test_patience_ends_a_run_and_the_best_weights_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,3 +257,26 @@ def test_a_model_refuses_what_it_cannot_be_trained_with(tmp_path: Path, model: s
         train_in(tmp_path / "run", data, small_recipe(data, model, loss__name=loss))
     assert can in (error.value.hint or "")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("chosen", "batch_size", "count"), [(False, 8, 1), (False, 100_000, 2), (True, 8, 2)])
+def test_small_models_are_trained_with_one_thread(
+    monkeypatch: pytest.MonkeyPatch, chosen: bool, batch_size: int, count: int
+) -> None:
+    used = []
+
+    class Threads(Callback):
+        def on_start(self, trainer: Trainer) -> None:
+            used.append(torch.get_num_threads())
+
+    monkeypatch.setattr(threads, "_chosen", chosen)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        data = small_data()
+        recipe = small_recipe(data, training__epochs=0, training__batch_size=batch_size)
+        train_recipe(data, recipe, None, [Threads()])
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert used == [count]

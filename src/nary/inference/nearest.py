@@ -79,7 +79,8 @@ def _words(text: str) -> list[str]:
 
 
 def _numbers(text: str) -> list[str]:
-    return re.findall(r"\d+", text)
+    """The numbers in a text, without leading zeros."""
+    return re.findall(r"0*(\d+)", text)
 
 
 def _holds(text: str, words: Sequence[str]) -> bool:

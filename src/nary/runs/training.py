@@ -27,6 +27,7 @@ from nary.runs.rescue import rescue
 from nary.runs.run_folder import RunFolder, check_free, is_run_folder
 from nary.runs.trained_model import TrainedModel, resolve_device
 from nary.tables import Table, left
+from nary.threads import is_chosen, one_thread
 from nary.training.batches import TrainingBatches
 from nary.training.callbacks import Callback, RunningMean, StepReport
 from nary.training.checkpoint import Checkpoints
@@ -38,6 +39,7 @@ from nary.training.trainer import Trainer, Validate
 from nary.workers import ALONE, Workers
 
 _SOME_STEPS, _RISEN = 10, 2.0
+_SMALL = 200_000_000  # parameters times instances a batch
 _WITHOUT_EFFECT = {"training": {"device", "checkpoint_minutes"}, "evaluation": {"memory"}}
 
 
@@ -302,7 +304,8 @@ def _fit_model(
         kind = partial(WorkerTrainer, workers=workers)
     trainer = kind(module, batches, loss, recipe.training, checkpoints, device, validate, [history, *log, *callbacks])
     try:
-        state = trainer.fit()
+        with one_thread() if _is_small(model) and not is_chosen() else nullcontext():
+            state = trainer.fit()
         if state.interrupted:
             hint = None if folder is None else f"Continue with: nary train --resume {folder}"
             raise InterruptedRun(f"stopped after step {state.step}" + ("; saved" if folder else ""), hint)
@@ -332,6 +335,11 @@ def _fit_model(
         instances / state.seconds if state.seconds else 0.0,
         folder,
     )
+
+
+def _is_small(model: TrainedModel) -> bool:
+    """Whether a second thread gains little, and costs much where other processes need the cores."""
+    return model.num_parameters * model.recipe.training.batch_size <= _SMALL
 
 
 def _warn_if_diverged(losses: Sequence[float]) -> None:
