@@ -92,7 +92,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         facts = folder / "facts.jsonl"
-        subprocess.run([sys.executable, "-m", "nary", "generate", facts, "--facts", "300"], check=True)
+        subprocess.run(
+            [sys.executable, "-m", "nary", "generate", facts, "--facts", "300", "--entities", "60"], check=True
+        )
         start(facts, folder / "whole", options.workers).communicate(timeout=PATIENCE)
         log = (folder / "whole" / "log.txt").read_text().splitlines()
         seconds = float(log[-1].split(",")[-1].split()[0])
