@@ -29,7 +29,7 @@ SCREENSHOTS: dict[str, tuple[tuple[int, int], str, str]] = {
     "explorer": ((1240, 1100), "light", urlencode({"fact": STORED})),
     "explorer-why": ((1240, 1120), "dark", urlencode({"fact": FACT, "why": "object"})),
     "explorer-phone": ((360, 900), "light", urlencode({"fact": QUESTION})),
-    "explorer-entity": ((1240, 1160), "light", "/entity/Marie%20Curie"),
+    "explorer-entity": ((1240, 1160), "light", "/entity/Albert%20Einstein"),
     "explorer-relation": ((1240, 1000), "light", "/relation/educated%20at"),
     "explorer-file": ((1240, 1180), "light", "/file"),
 }
