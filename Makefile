@@ -13,7 +13,7 @@ test: .venv/dev
 slow: .venv/dev
 	$(BIN)/pytest -m slow
 
-# Hours of kills, mutated files and hostile clients; SCALE=0.02 takes minutes.
+# Ten minutes of kills, mutated files and hostile clients on two idle cores; SCALE=0.1 tries a tenth.
 SCALE ?= 1
 torture: .venv/dev
 	$(BIN)/python benchmarks/torture --scale $(SCALE) --write
