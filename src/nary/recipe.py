@@ -99,10 +99,10 @@ class Recipe(Settings):
     def with_parts(self, parts: "Sequence[Recipe]") -> "Recipe":
         """The recipe of a blend with changed recipes of its parts."""
         tables = self.as_tables()
-        for own, part in zip(tables["model"]["parts"], parts, strict=True):
-            given = {key: own["training"][key] for key in ("seed", "device", "precision")}
-            own |= {key: part.as_tables()[key] for key in own}
-            own["training"] |= given
+        for settings, part in zip(tables["model"]["parts"], parts, strict=True):
+            given = {key: settings["training"][key] for key in ("seed", "device", "precision")}
+            settings |= {key: part.as_tables()[key] for key in settings}
+            settings["training"] |= given
         return Recipe.from_tables(tables)
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> "Recipe":

@@ -80,9 +80,9 @@ def _loss_and_gradients(
     wrong = smoothing / max(1, everyone.num_candidates - 1)  # the label of a candidate that is no target
     right = 1 - smoothing - wrong  # what the label of a target has on top of that
     counts = queries.new_zeros(len(queries)).index_add_(0, rows, weights)
-    own_sum = torch.cat([candidates.sum(0), bias.sum()[None]])
+    local_sum = torch.cat([candidates.sum(0), bias.sum()[None]])
 
-    queries_grad = -wrong * torch.outer(counts, own_sum[:-1])
+    queries_grad = -wrong * torch.outer(counts, local_sum[:-1])
     candidates_grad = (-wrong * (counts @ queries)).repeat(len(candidates), 1)
     bias_grad = (-wrong * counts.sum()).repeat(len(candidates))
 
@@ -111,11 +111,11 @@ def _loss_and_gradients(
         queries_grad[chunk] += factors[:, None] * (gradient @ cast_candidates)
         candidates_grad += gradient.T @ (factors[:, None] * queries[chunk]).to(dtype)
 
-    flat = workers.reduce_(torch.cat([queries_grad.flatten(), scores, own_sum]))
+    flat = workers.reduce_(torch.cat([queries_grad.flatten(), scores, local_sum]))
     queries_grad = flat[: queries_grad.numel()].view_as(queries_grad)
-    scores, all_sum = flat[queries_grad.numel() :].split_with_sizes([len(scores), len(own_sum)])
+    scores, all_sum = flat[queries_grad.numel() :].split_with_sizes([len(scores), len(local_sum)])
     start = sum(everyone.sizes[: workers.rank])
-    own = slice(start, start + everyone.sizes[workers.rank])
-    of_own = (rows >= own.start) & (rows < own.stop)
-    loss = counts[own] @ (torch.cat(log_sums)[own] - wrong * (queries[own] @ all_sum[:-1] + all_sum[-1]))
-    return loss - right * (weights[of_own] @ scores[of_own]), queries_grad[own], candidates_grad, bias_grad
+    share = slice(start, start + everyone.sizes[workers.rank])  # the queries of this worker
+    in_share = (rows >= share.start) & (rows < share.stop)
+    loss = counts[share] @ (torch.cat(log_sums)[share] - wrong * (queries[share] @ all_sum[:-1] + all_sum[-1]))
+    return loss - right * (weights[in_share] @ scores[in_share]), queries_grad[share], candidates_grad, bias_grad

@@ -87,8 +87,8 @@ class WorkerTrainer(Trainer):
                 ordered, sizes = order_by_worker(targets, chosen, self.workers.size)
                 everyone = AllQueries(sizes, ordered, self.tables.num_entities)
                 smoothing = self.loss.settings.smoothing(kind)
-                own = queries[share.batch.asks_entity]
-                loss = loss + sharded_cross_entropy(self.workers, own, candidates, bias, everyone, smoothing)
+                asked = queries[share.batch.asks_entity]
+                loss = loss + sharded_cross_entropy(self.workers, asked, candidates, bias, everyone, smoothing)
         return loss
 
     def _encode(self, share: TrainingBatch) -> tuple[Tensor, Tensor]:
