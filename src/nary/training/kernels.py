@@ -6,7 +6,6 @@ of a chunk are turned into their own gradient in place.
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
@@ -14,8 +13,9 @@ from torch import Tensor
 
 from nary.models.layers import empty_aligned
 
-_CHUNK_BYTES = 16 << 20  # of scores: what stays in the processor's cache
+_CHUNK_BYTES = 32 << 20  # of scores
 _MIN_CHUNK = 128  # queries; with fewer, accumulating the gradient of the candidates would dominate
+_BLOCK_BYTES = 1 << 20  # of scores in float32: what stays in the processor's second cache
 _MAX_PROBABILITY = 1 - 1e-7  # of a wrong candidate, so that log(1 - p) stays finite
 
 
@@ -94,13 +94,10 @@ class _LossWithGradients(torch.autograd.Function):
         return None, grad * queries_grad, candidates_grad.mul_(grad), grad * bias_grad
 
 
-def _chunks(num_queries: int, num_candidates: int, rows: Tensor) -> Iterator[tuple[slice, slice]]:
-    """Slices of the queries, each with the slice of its targets; ``rows`` [K] are the ascending rows of the targets."""
-    size = max(_MIN_CHUNK, _CHUNK_BYTES // (4 * num_candidates))
-    starts = range(0, num_queries, size)
-    bounds = torch.searchsorted(rows, torch.tensor([*starts, num_queries], device=rows.device)).tolist()
-    for start, (first, last) in zip(starts, pairwise(bounds), strict=True):
-        yield slice(start, start + size), slice(first, last)
+def _even_slices(total: int, most: int) -> Iterator[slice]:
+    """Slices of a range, all of about the same size, ``most`` or less."""
+    size = -(-total // -(-total // most)) if total else 1
+    return (slice(start, start + size) for start in range(0, total, size))
 
 
 def _cross_entropy_gradients(
@@ -115,33 +112,47 @@ def _cross_entropy_gradients(
     right = 1 - smoothing - wrong  # what the label of a target has on top of that
     counts = queries.new_zeros(len(queries)).index_add_(0, rows, weights)
     query_sum, candidate_sum = counts @ queries, candidates.sum(0)
+
+    target_queries, target_candidates, target_weights = queries[rows], candidates[names], right * weights
     loss = -wrong * (query_sum @ candidate_sum + counts.sum() * bias.sum())
-    queries_grad = torch.empty_like(queries)
+    loss -= target_weights @ ((target_queries * target_candidates).sum(1) + bias[names])
+    queries_grad = (-wrong * torch.outer(counts, candidate_sum)).index_add_(
+        0, rows, -target_weights[:, None] * target_candidates
+    )
     candidates_grad = (-wrong * query_sum).repeat(num_candidates, 1)
-    bias_grad = (-wrong * counts.sum()).repeat(num_candidates)
+    candidates_grad.index_add_(0, names, -target_weights[:, None] * target_queries)
+    bias_grad = (-wrong * counts.sum()).repeat(num_candidates).index_add_(0, names, -target_weights)
+
     cast_queries, cast_candidates = queries.to(dtype), candidates.to(dtype)
-    for chunk, chunk_targets in _chunks(len(queries), num_candidates, rows):
-        index, weight = (rows[chunk_targets] - chunk.start, names[chunk_targets]), weights[chunk_targets]
+    for chunk in _even_slices(len(queries), max(_MIN_CHUNK, _CHUNK_BYTES // (dtype.itemsize * num_candidates))):
         out = empty_aligned(cast_queries[chunk], num_candidates)
-        scores = torch.mm(cast_queries[chunk], cast_candidates.T, out=out).to(bias.dtype).add_(bias)
-        highest = scores.amax(1)
-        loss -= right * (weight @ scores[index])
-        # The softmax is this divided by its sums; they go into factors of the queries, which are far fewer.
-        gradient = scores.sub_(highest[:, None]).exp_()
-        sums = gradient.sum(1)
-        loss += counts[chunk] @ (sums.log() + highest)
-        gradient.index_put_(index, -right * weight * (sums / counts[chunk])[index[0]], accumulate=True)
-        factors = counts[chunk] / sums
-        bias_grad.addmv_(gradient.T, factors)
-        cast_gradient, weighted = gradient.to(dtype), (factors[:, None] * queries[chunk]).to(dtype)
-        queries_grad[chunk] = (
-            factors[:, None] * (cast_gradient @ cast_candidates) - wrong * counts[chunk, None] * candidate_sum
-        )
+        scores = torch.mm(cast_queries[chunk], cast_candidates.T, out=out)
+        log_sums, factors = _exponentials_(scores, bias, counts[chunk], bias_grad)
+        loss += counts[chunk] @ log_sums
+        weighted = (factors[:, None] * queries[chunk]).to(dtype)
+        queries_grad[chunk] += factors[:, None] * (scores @ cast_candidates)
         if dtype == candidates_grad.dtype:
-            candidates_grad.addmm_(cast_gradient.T, weighted)
+            candidates_grad.addmm_(scores.T, weighted)
         else:
-            candidates_grad += cast_gradient.T @ weighted
+            candidates_grad += scores.T @ weighted
     return loss, queries_grad, candidates_grad, bias_grad
+
+
+def _exponentials_(scores: Tensor, bias: Tensor, counts: Tensor, bias_grad: Tensor) -> tuple[Tensor, Tensor]:
+    """Turn scores [b, C] without their bias into exp(score - highest), and add the gradient of the bias.
+
+    Return the logarithm of the summed exponentials of all scores [b], and the factors [b] by which these numbers are
+    the gradient of ``counts`` [b] times that. A few rows at a time, so that they stay in the processor's second cache.
+    """
+    log_sums, factors = torch.empty_like(counts), torch.empty_like(counts)
+    for rows in _even_slices(len(scores), max(1, _BLOCK_BYTES // (4 * scores.shape[1]))):
+        exact = scores[rows] + bias  # in the dtype of the bias
+        highest = exact.amax(1)
+        sums = exact.sub_(highest[:, None]).exp_().sum(1)
+        log_sums[rows], factors[rows] = sums.log() + highest, counts[rows] / sums
+        bias_grad.addmv_(exact.T, factors[rows])
+        scores[rows] = exact
+    return log_sums, factors
 
 
 def _pointwise_gradients(
@@ -157,10 +168,11 @@ def _pointwise_gradients(
         torch.zeros_like(bias),
     )
     cast_queries, cast_candidates = queries.to(dtype), candidates.to(dtype)
-    for chunk, chunk_targets in _chunks(len(queries), num_candidates, rows):
+    for chunk in _even_slices(len(queries), max(_MIN_CHUNK, _CHUNK_BYTES // (8 * num_candidates))):  # and gradients
         out = empty_aligned(cast_queries[chunk], num_candidates)
         scores = torch.mm(cast_queries[chunk], cast_candidates.T, out=out).to(candidates.dtype).add_(bias)
-        chunk_loss, gradient = function(scores, (rows[chunk_targets] - chunk.start, names[chunk_targets]))
+        here = (rows >= chunk.start) & (rows < chunk.stop)
+        chunk_loss, gradient = function(scores, (rows[here] - chunk.start, names[here]))
         loss += chunk_loss
         bias_grad += gradient.sum(0)
         cast_gradient = gradient.to(dtype)
