@@ -10,6 +10,7 @@ import pytest
 
 from nary.errors import OutputError
 from nary.files.locks import LockedError, file_lock, folder_lock
+from nary.files.writing import temporary_path
 
 HOLD = """
 import sys, time
@@ -34,6 +35,19 @@ def test_a_lock_of_a_killed_process_blocks_nobody(tmp_path: Path) -> None:
     with folder_lock(tmp_path):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_temporary_files_of_a_killed_process_go_with_the_next_lock(tmp_path: Path) -> None:
+    write = "import sys; from pathlib import Path; from nary.files.writing import temporary_path\n"
+    write += "temporary_path(Path(sys.argv[1])).touch()"
+    subprocess.run([sys.executable, "-c", write, str(tmp_path / "out.json")], check=True)
+    (left,) = tmp_path.iterdir()
+    mine = temporary_path(tmp_path / "out.json")  # which removes it as well
+    left.touch()
+    mine.touch()
+    with folder_lock(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == [mine]
 
 
 def test_whoever_waits_gets_it_next(tmp_path: Path) -> None:

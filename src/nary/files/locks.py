@@ -10,6 +10,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from nary.errors import OutputError
+from nary.files.writing import clean
 
 _FOLDER_LOCK = ".lock"
 
@@ -22,8 +23,12 @@ class LockedError(OutputError):
 
 @contextmanager
 def folder_lock(folder: Path, wait: float = 0.0) -> Iterator[Path]:
-    """Hold the lock of a folder and yield its file; if another process holds it, give up after ``wait`` seconds."""
+    """Hold the lock of a folder and yield its file; if another process holds it, give up after ``wait`` seconds.
+
+    What killed processes have left in the folder is removed, also if nothing is written there afterwards.
+    """
     with _lock(folder / _FOLDER_LOCK, folder, wait) as path:
+        clean(folder)
         yield path
 
 

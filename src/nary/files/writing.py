@@ -75,11 +75,16 @@ def write_all(file: IO[bytes], content: bytes) -> None:
 
 def temporary_path(target: Path) -> Path:
     """A new temporary name beside ``target``; what killed processes have left there is removed."""
+    clean(target.parent)
+    return target.with_name(f".nary-{_HOST}-{os.getpid()}-{next(_numbers)}-{target.name[-_LONGEST_TAIL:]}")
+
+
+def clean(folder: Path) -> None:
+    """Remove the temporary files of killed processes from a folder."""
     with suppress(OSError):
-        for entry in os.scandir(target.parent):
+        for entry in os.scandir(folder):
             if entry.name.startswith(".nary-") and _is_left_behind(Path(entry.path)):
                 remove(Path(entry.path))
-    return target.with_name(f".nary-{_HOST}-{os.getpid()}-{next(_numbers)}-{target.name[-_LONGEST_TAIL:]}")
 
 
 def is_temporary(name: str) -> bool:
