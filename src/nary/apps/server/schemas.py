@@ -31,7 +31,10 @@ MAX_GIVEN = 50
 """The most facts given with a request."""
 MAX_LINES = 200
 """The most lines in one request: longer files are sent in parts."""
-_Text = Annotated[str, Field(json_schema_extra={"minLength": 1})]
+_NAME = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
+_LINE = r"^[^|\u0000]*[^|\s\u0000][^|\u0000]*\|[^|\u0000]*[^|\s\u0000][^|\u0000]*\|[^|\u0000]*[^|\s\u0000][^\u0000]*$"
+# Only described, not checked with them: whoever reads the text of a fact says better what is wrong.
+_Text = Annotated[str, Field(json_schema_extra={"pattern": _NAME})]
 _QUERY = "Marie Curie | award received | ? | point in time: 1911"
 _FACT = "Marie Curie | award received | Nobel Prize in Chemistry | point in time: 1911"
 
@@ -74,7 +77,7 @@ def _fact_tag(value: object) -> str:
 
 
 FactInput = Annotated[
-    Annotated[str, Tag("text")] | Annotated[FactJsonRequest, Tag("json")],
+    Annotated[str, Tag("text"), Field(json_schema_extra={"pattern": _LINE})] | Annotated[FactJsonRequest, Tag("json")],
     Discriminator(_fact_tag),  # without it, an error would be reported for both alternatives
     Field(
         description="`subject | relation | object | attribute: value | ...`, or the same as a JSON object. "
@@ -118,7 +121,9 @@ class PredictRequest(GrowingRequest):
 class ScoreRequest(GrowingRequest):
     """The fact or facts to score."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"fact": _FACT}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"fact": _FACT}], "oneOf": [{"required": ["fact"]}, {"required": ["facts"]}]}
+    )
 
     fact: FactInput | None = None
     facts: list[FactInput] | None = Field(None, max_length=MAX_ITEMS)
