@@ -85,7 +85,7 @@ def _answers(context: Context, kind: Kind, best: Best, stored: StoredAnswers, k:
 
 def _range(context: Context, query: EncodedQuery) -> ValueRange | None:
     """The numbers or dates that stand in the gap in training facts, if the relation is known."""
-    if query.kind == "relation" or query.hidden:
+    if query.kind == "relation" or query.hidden or not len(context.vocabulary.scales.ids):
         return None
     return context.ranges.of(int(context.ranges.slots(np.array([query.ids]), query.column)[0]))
 
