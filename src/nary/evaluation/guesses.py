@@ -55,7 +55,7 @@ class Guesser:
         for slot in np.unique(slots[scales >= 0]).tolist():
             if (range_ := ranges.of(slot)) is not None:
                 chosen = np.flatnonzero((slots == slot) & (scales == range_.scale))
-                quantiles = range_.values[range_.quantiles(scores[rows[chosen]])].T
+                quantiles = range_.values[range_.quantiles(scores[rows[chosen, None], range_.ids])].T
                 truth, of_slot = ranges.values[answers[chosen]], (range_.median, range_.spread)
                 self._parts.append(np.stack(np.broadcast_arrays(slot, truth, *quantiles, *of_slot)))
 

@@ -1,4 +1,7 @@
-"""Scoring queries with a model: each distinct query once, in chunks under a memory budget."""
+"""Scoring queries with a model: each distinct query once, in chunks under a memory budget.
+
+A chunk is some of the queries, a slice some of the candidates.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +21,8 @@ from nary.workers import ALONE, Workers
 
 _FIRST_CHUNK = 8
 _MAX_CHUNK = 256  # more queries at once are slower: what a layer computes for them no longer fits the caches
+SLICE = 1 << 16
+"""How many candidates :meth:`QueryScorer.score_slices` scores at a time: a table that is smaller has one slice."""
 
 
 class ScoreError(NaryError):
@@ -44,12 +49,23 @@ class QueryScores(NamedTuple):
         return self.places[np.searchsorted(self.rows, np.arange(len(self.scores)))]
 
 
+class SlicedScores(NamedTuple):
+    """The same as :class:`QueryScores`, a slice of the candidates at a time."""
+
+    kind: Kind
+    slices: Iterator[Tensor]
+    """The scores [k, c] of the first candidates, of those after them, ..."""
+    places: Rows
+    rows: Rows
+
+
 class QueryScorer:
     """Scores queries with a model, holding at most ``memory`` bytes of scores at a time, though at least a row or two.
 
     The model may be on any device and may be moved later. ``num_candidates`` is how many candidates of each kind there
     are; without it the scorer learns that from a small first chunk. Of several ``workers`` each scores some of the
-    chunks of a block: the same chunks that one would score, so that scores are the same.
+    chunks of a block: the same chunks that one would score, so that scores are the same. ``slice_size`` is the
+    number of candidates of a slice.
     """
 
     def __init__(
@@ -59,8 +75,10 @@ class QueryScorer:
         max_chunk: int = _MAX_CHUNK,
         num_candidates: Mapping[Kind, int] | None = None,
         workers: Workers = ALONE,
+        slice_size: int = SLICE,
     ) -> None:
         self.model = model
+        self.slice_size = slice_size
         self.workers = workers
         self._number = count()
         self._memory = memory
@@ -75,17 +93,24 @@ class QueryScorer:
 
     def score(self, queries: Sequence[EncodedQuery]) -> Iterator[QueryScores]:
         """Score all candidates for queries of any arity and kind, in as few calls of the model as memory allows."""
-        places: dict[Kind, dict[EncodedQuery, list[int]]] = {"entity": {}, "relation": {}}
-        for place, query in enumerate(queries):
-            places[query.kind].setdefault(_without_answer(query), []).append(place)
-        for kind, places_of in places.items():
-            distinct = sorted(places_of, key=lambda query: len(query.ids))
+        for kind, places_of in _places(queries).items():
+            distinct = list(places_of)
             for chunk in self._chunks(kind, len(distinct)):
-                part = distinct[chunk]
                 with torch.inference_mode():
-                    scores = self._score(make_batch(part), kind)
-                pairs = [(place, row) for row, query in enumerate(part) for place in places_of[query]]
-                yield QueryScores(kind, scores, *np.array(pairs).T)
+                    scores = self._score(make_batch(distinct[chunk]), kind)
+                yield QueryScores(kind, scores, *_pairs(distinct[chunk], places_of))
+
+    def score_slices(self, queries: Sequence[EncodedQuery]) -> Iterator[SlicedScores]:
+        """Like :meth:`score`, with scores of a slice of the candidates at a time.
+
+        The scores of all candidates are held only if the model has no query vectors. A large table is read once for a
+        chunk of queries, not for every few.
+        """
+        for kind, places_of in _places(queries).items():
+            distinct, size = list(places_of), self.slice_size if self.model.has_query_vectors else None
+            for chunk in self._chunks(kind, len(distinct), size):
+                slices = self._score_slices(make_batch(distinct[chunk]), kind)
+                yield SlicedScores(kind, slices, *_pairs(distinct[chunk], places_of))
 
     def score_block(self, masked: MaskedBlock) -> Iterator[QueryScores]:
         """Score all candidates for the queries of a block, or for those of this worker."""
@@ -117,25 +142,46 @@ class QueryScorer:
                 parts.append(self.model.encode(make_batch(chunk).to(self.device)).float().cpu())
         return torch.cat(parts)[torch.tensor(places).argsort()]
 
-    def _chunks(self, kind: Kind, total: int) -> Iterator[slice]:
+    def _chunks(self, kind: Kind, total: int, slice_size: int | None = None) -> Iterator[slice]:
+        """Chunks of ``total`` queries, whose scores of all candidates, or of a slice of them, fit the memory."""
         start = 0
         while start < total:
-            size = _FIRST_CHUNK
-            if kind in self._row_bytes:  # twice, because a chunk is still held while the next is made
-                size = max(1, min(self._max_chunk, self._memory // (2 * self._row_bytes[kind])))
+            size, row_bytes = _FIRST_CHUNK, self._row_bytes.get(kind) if slice_size is None else 4 * slice_size
+            if row_bytes is not None:  # twice, because a chunk is still held while the next is made
+                size = max(1, min(self._max_chunk, self._memory // (2 * row_bytes)))
             yield slice(start, min(start + size, total))
             start += size
 
     def _score(self, batch: Batch, kind: Kind) -> Tensor:
         """Scores [B, C] on the CPU, in a precision that numpy has."""
-        scores = self.model.score(batch.to(self.device), kind)
-        if scores.sum().isnan() and scores.isnan().any():  # infinite scores may add up to NaN too
-            raise ScoreError(
-                "the model gives NaN as a score", "Did its training diverge? Lower training.learning_rate."
-            )
-        scores = (scores if scores.itemsize >= 4 else scores.float()).cpu()
+        scores = _checked(self.model.score(batch.to(self.device), kind))
         self._row_bytes[kind] = scores.shape[1] * scores.itemsize
         return scores
+
+    @torch.inference_mode()  # on a generator, it is left while others run
+    def _score_slices(self, batch: Batch, kind: Kind) -> Iterator[Tensor]:
+        for scores in self.model.score_slices(batch.to(self.device), kind, self.slice_size):
+            yield _checked(scores)
+
+
+def _checked(scores: Tensor) -> Tensor:
+    """The same scores on the CPU, in a precision that numpy has; an error if they cannot be compared."""
+    if scores.sum().isnan() and scores.isnan().any():  # infinite scores may add up to NaN too
+        raise ScoreError("the model gives NaN as a score", "Did its training diverge? Lower training.learning_rate.")
+    return (scores if scores.itemsize >= 4 else scores.float()).cpu()
+
+
+def _places(queries: Sequence[EncodedQuery]) -> dict[Kind, dict[EncodedQuery, list[int]]]:
+    """The places of each distinct query by kind, queries of the same arity next to each other."""
+    places: dict[Kind, dict[EncodedQuery, list[int]]] = {"entity": {}, "relation": {}}
+    for place, query in sorted(enumerate(queries), key=lambda pair: len(pair[1].ids)):
+        places[query.kind].setdefault(_without_answer(query), []).append(place)
+    return places
+
+
+def _pairs(queries: Sequence[EncodedQuery], places_of: Mapping[EncodedQuery, list[int]]) -> Rows:
+    """The places of some distinct queries, and the number among these of the query at each [2, q]."""
+    return np.array([(place, row) for row, query in enumerate(queries) for place in places_of[query]]).T
 
 
 def _without_answer(query: EncodedQuery) -> EncodedQuery:

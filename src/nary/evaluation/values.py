@@ -40,7 +40,7 @@ class ValueRange:
         """
         cuts = np.quantile(self.values, np.linspace(0, 1, _BINS + 1)[1:-1])
         members = np.eye(_BINS)[np.searchsorted(cuts, self.values)]  # [L, bins]
-        masses = self._probabilities(scores) @ members * (1 - _DOUBT) + _DOUBT / _BINS  # [n, bins]
+        masses = _probabilities(scores[:, self.ids]) @ members * (1 - _DOUBT) + _DOUBT / _BINS  # [n, bins]
         bins, rows = np.searchsorted(cuts, values), np.arange(len(values))
         is_outside = (values < self.values[0]) | (values > self.values[-1])
         mass = np.log(np.where(is_outside, 1 / (len(self.values) + 2), masses[rows, bins]))
@@ -48,19 +48,20 @@ class ValueRange:
         return np.minimum(0, mass + entropy), mass - np.log(members.mean(0)[bins].clip(min=1 / len(self.values)))
 
     def quantiles(self, scores: npt.NDArray[np.floating]) -> Rows:
-        """The places of the median, and before and after it of the ends of the interval [n, 3], by scores [n, E].
+        """The places of the median, and before and after it of the ends of the interval [n, 3].
 
-        The scores are those of all entities; probabilities are among the literals of this range.
+        The scores [n, L] are those of the literals of this range.
         """
-        shares = self._probabilities(scores).cumsum(1)
+        shares = _probabilities(scores).cumsum(1)
         shares /= shares[:, -1:]
         return np.stack([(shares < share).sum(1) for share in _QUANTILES], 1)
 
-    def _probabilities(self, scores: npt.NDArray[np.floating]) -> Numbers:
-        """Those of the literals of this range [n, L]."""
-        chosen = scores[:, self.ids].astype(np.float64)
-        shares = np.exp(chosen - chosen.max(1, keepdims=True))
-        return np.asarray(shares / shares.sum(1, keepdims=True))
+
+def _probabilities(scores: npt.NDArray[np.floating]) -> Numbers:
+    """Those of literals [n, L] among each other."""
+    scores = scores.astype(np.float64)
+    shares = np.exp(scores - scores.max(1, keepdims=True))
+    return np.asarray(shares / shares.sum(1, keepdims=True))
 
 
 class ValueRanges:

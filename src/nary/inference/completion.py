@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+import numpy as np
 import torch
 
 from nary.errors import SettingError
@@ -18,6 +19,7 @@ from nary.facts import Fact, Query
 from nary.facts.containment import Pair, Pattern
 from nary.facts.layout import OBJECT, RELATION, SUBJECT
 from nary.facts.table import decode_fact
+from nary.inference.best import Wanted
 from nary.inference.context import Context
 from nary.inference.prediction import Known, check_count, check_known
 from nary.inference.results import Completion, Completions, FilledElement
@@ -120,17 +122,15 @@ def _beam_search(context: Context, start: _Partial, width: int) -> list[_Partial
 def _extensions(context: Context, beam: Sequence[_Partial], width: int) -> Iterator[list[_Partial]]:
     """For each partial completion those with its surest gap filled: by the best answers, and by the stored ones."""
     pairs = [(i, query) for i, partial in enumerate(beam) for query in partial.queries()]
+    stored = [np.unique([row[query.column] for row in beam[i].stored]).astype(np.int64) for i, query in pairs]
+    best = context.best([query for _, query in pairs], [Wanted(width, scored=ids) for ids in stored])
     surest: dict[int, tuple[float, list[_Partial]]] = {}
-    for part in context.score([query for _, query in pairs]):
-        for place, row in zip(part.places, part.rows, strict=True):
-            i, query = pairs[place]
-            scores = part.log_probabilities[row]
-            best = scores.topk(min(width, len(scores)))
-            highest = float(best.values[0])
-            if i not in surest or highest > surest[i][0]:
-                ids = dict.fromkeys([*best.indices.tolist(), *(row[query.column] for row in beam[i].stored)])
-                filled = zip(ids, scores[list(ids)].tolist(), strict=True)
-                surest[i] = highest, [beam[i].fill(query, answer, value) for answer, value in filled]
+    for (i, query), ids, one in zip(pairs, stored, best, strict=True):
+        highest = float(one.scores[0]) / one.temperature - one.log_total
+        if i not in surest or highest > surest[i][0]:
+            scores = torch.cat([one.scores, one.scores_of(ids)])
+            filled = dict(zip([*one.ids.tolist(), *ids.tolist()], one.log_probabilities(scores).tolist(), strict=True))
+            surest[i] = highest, [beam[i].fill(query, answer, value) for answer, value in filled.items()]
     return (extensions for _, extensions in surest.values())
 
 

@@ -17,6 +17,7 @@ from nary.evaluation.scorer import QueryScorer
 from nary.evaluation.values import ValueRanges
 from nary.facts import GAP, Fact, FactTable, Position, Query
 from nary.facts.layout import RELATION
+from nary.inference.best import Best, BestCandidates, Wanted
 from nary.inference.calibration import Calibration
 from nary.inference.lookup import FactLookup
 from nary.inference.names import Names
@@ -116,6 +117,17 @@ class Context:
         for part in self.scorer.score(queries):
             log_probabilities = (part.scores / self.calibration.temperature(part.kind)).log_softmax(-1)
             yield ScoredCandidates(part.places.tolist(), part.rows.tolist(), part.scores, log_probabilities)
+
+    def best(self, queries: Sequence[EncodedQuery], wanted: Sequence[Wanted]) -> list[Best]:
+        """The best candidates for every query, without holding the scores of all candidates of a large table."""
+        results: dict[int, Best] = {}
+        for part in self.scorer.score_slices(queries):
+            places, temperature = part.places.tolist(), self.calibration.temperature(part.kind)
+            best = BestCandidates([wanted[place] for place in places], part.rows.tolist(), temperature)
+            for scores in part.slices:
+                best.add(scores)
+            results.update(zip(places, best.results(), strict=True))
+        return [results[place] for place in range(len(queries))]
 
     @cached_property
     def _arities(self) -> set[int]:

@@ -1,5 +1,6 @@
 """Why a model gives an answer: the contribution of each known element, similar training facts, attention, rules."""
 
+import numpy as np
 import torch
 
 from nary.evaluation.queries import EncodedQuery, make_batch
@@ -7,6 +8,7 @@ from nary.facts import Fact, FactTable, Position
 from nary.facts.fact import quoted
 from nary.facts.graph import fact_graph
 from nary.facts.layout import FIRST_ATTRIBUTE, attribute_columns, column_of, partner_column
+from nary.inference.best import Wanted
 from nary.inference.context import Context
 from nary.inference.evidence import Evidence
 from nary.inference.neighbors import supporting_facts
@@ -77,12 +79,10 @@ def _ablations(
 
 def _answer_scores(context: Context, queries: list[EncodedQuery]) -> list[tuple[float, float]]:
     """The score and probability of the answer to each query."""
-    results = {}
-    for part in context.score(queries):
-        for place, row in zip(part.places, part.rows, strict=True):
-            answer = queries[place].answer
-            results[place] = float(part.scores[row, answer]), float(part.log_probabilities[row, answer].exp())
-    return [results[place] for place in range(len(queries))]
+    best = context.best(queries, [Wanted(0, scored=np.array([query.answer])) for query in queries])
+    scores = [one.scored[1] for one in best]
+    pairs = zip(scores, best, strict=True)
+    return [(float(score), float(one.log_probabilities(score).exp())) for score, one in pairs]
 
 
 def _rank(context: Context, fact: Fact, column: int) -> float:

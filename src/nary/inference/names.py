@@ -1,22 +1,22 @@
 """Names as people write them, matched exactly, then by label, then ignoring case; and search while typing."""
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 from typing import TypeVar
 
 from nary.errors import DataError, SettingError
 from nary.facts import GAP, Element, Fact, Position, Query, Vocabulary
-from nary.inference.nearest import NearestTexts, fold
+from nary.inference.nearest import NearestTexts
 from nary.inference.results import Found
+from nary.inference.search import SearchIndex
 from nary.models.base import Kind
 
 _Statement = TypeVar("_Statement", Fact, Query)
 _SHOWN = 5  # of the names that an ambiguous text may mean
 _NEAREST = 3  # names that are offered for an unknown one
 _FEW = 30  # names, which are all listed if none is near
-_SEPARATOR = "\0"  # no name holds it
+_MANY = 1_000_000  # names, of which only those that begin alike are compared with an unknown one
+_COMPARED = 20_000
 
 
 class Names:
@@ -45,9 +45,7 @@ class Names:
             if names.matches(text):
                 return names.kind, names.id_of(text)
         nearest = [name for names in self._of.values() for name in names.nearest_texts(text)]
-        raise DataError(
-            f"unknown name {text!r}", _hint(nearest, [n for names in self._of.values() for n in names.names])
-        )
+        raise DataError(f"unknown name {text!r}", _hint(nearest, *(names.names for names in self._of.values())))
 
     def resolve(self, statement: _Statement, unseen: bool = False) -> _Statement:
         """The same fact or query in the names of the vocabulary; an ``unseen`` name is no error and stays as it is."""
@@ -79,16 +77,14 @@ class Names:
         for find in (SearchIndex.starting, SearchIndex.containing):
             for names in searched:
                 for i in find(names.index, text, limit):
-                    hits.setdefault((names.kind, i), Found(names.names[i], names.labels[i], names.kind))
+                    hits.setdefault((names.kind, i), names.as_found(i))
+            if len(hits) >= limit:
+                break
         return list(hits.values())[:limit]
 
     def nearest(self, text: str, kind: Kind | None = None) -> list[Found]:
         """The names that an unknown ``text`` may stand for: few, or none."""
-        return [
-            Found(names.names[i], names.labels[i], names.kind)
-            for names in self._chosen(kind)
-            for i in names.nearest(text)
-        ]
+        return [names.as_found(i) for names in self._chosen(kind) for i in names.nearest(text)]
 
     def labeled(self, statement: Fact | Query) -> str:
         """The text form with labels instead of names, for people to read."""
@@ -112,10 +108,12 @@ class _KindNames:
         self._vocabulary = vocabulary
 
     def matches(self, text: str) -> Sequence[int]:
-        """The ids ``text`` may mean."""
+        """The ids ``text`` may mean: by name, by label, or ignoring case."""
         if (exact := self._ids.get(text)) is not None:
             return [exact]
-        return self._by_label.get(text) or self._by_folded.get(text.casefold()) or []
+        alike, folded = self.index.equal(text), text.casefold()
+        labeled = [i for i in alike if self.label(i) == text]
+        return labeled or [i for i in alike if folded in (self.names[i].casefold(), self.label(i).casefold())]
 
     def id_of(self, text: str) -> int:
         """The one id that ``text`` means."""
@@ -128,104 +126,46 @@ class _KindNames:
             raise DataError(f"{text!r} may mean {len(ids):,} {kinds}", f"Write the name of the one you mean: {meant}")
         return ids[0]
 
-    @cached_property
-    def labels(self) -> list[str]:
-        """The label of each name."""
-        return [self._vocabulary.label(name) for name in self.names]
+    def label(self, i: int) -> str:
+        """The label of a name."""
+        return self._vocabulary.label(self.names[i])
+
+    def as_found(self, i: int) -> Found:
+        """A name with its label."""
+        return Found(self.names[i], self.label(i), self.kind)
 
     def nearest(self, text: str) -> list[int]:
         """The ids of the names nearest to an unknown text."""
-        size = len(self.names)
-        places = self._nearest.find(text, 2 * _NEAREST)  # a name comes twice at most: name and label
-        ids = (place if place < size else self._labeled[place - size] for place in places)
-        return list(dict.fromkeys(ids))[:_NEAREST]
+        nearest, ids = self._nearest if len(self.names) <= _MANY else self._nearest_in_order(text)
+        places = nearest.find(text, 2 * _NEAREST)  # a name comes twice at most: name and label
+        return list(dict.fromkeys(ids[place] for place in places))[:_NEAREST]
 
     def nearest_texts(self, text: str) -> list[str]:
         """What to write for these: the label, or the name where others have the same label."""
-        return [self.labels[i] if self.matches(self.labels[i]) == [i] else self.names[i] for i in self.nearest(text)]
+        return [self.label(i) if self.matches(self.label(i)) == [i] else self.names[i] for i in self.nearest(text)]
 
     @cached_property
-    def _nearest(self) -> NearestTexts:
-        return NearestTexts([*self.names, *(self.labels[i] for i in self._labeled)])
+    def _nearest(self) -> tuple[NearestTexts, Sequence[int]]:
+        """All names, then all labels, and their ids."""
+        labels = [(i, label) for i, name in enumerate(self.names) if (label := self.label(i)) != name]
+        texts = [*self.names, *(label for _, label in labels)]
+        return NearestTexts(texts), [*range(len(self.names)), *(i for i, _ in labels)]
+
+    def _nearest_in_order(self, text: str) -> tuple[NearestTexts, Sequence[int]]:
+        """The names and labels next to ``text`` in alphabetical order: to compare with more would take seconds."""
+        texts, ids = zip(*self.index.around(text, _COMPARED), strict=True)
+        return NearestTexts(texts), ids
 
     @cached_property
-    def _labeled(self) -> list[int]:
-        """The ids of names with a label of their own."""
-        return [i for i, (name, label) in enumerate(zip(self.names, self.labels, strict=True)) if name != label]
-
-    @cached_property
-    def index(self) -> "SearchIndex":
+    def index(self) -> SearchIndex:
         """The index for search while typing."""
-        return SearchIndex(self.names, self.labels)
-
-    @cached_property
-    def _by_label(self) -> Mapping[str, Sequence[int]]:
-        ids: dict[str, list[int]] = {}
-        for i, label in enumerate(self.labels):
-            ids.setdefault(label, []).append(i)
-        return ids
-
-    @cached_property
-    def _by_folded(self) -> Mapping[str, Sequence[int]]:
-        ids: dict[str, list[int]] = {}
-        for i, (name, label) in enumerate(zip(self.names, self.labels, strict=True)):
-            for text in {name.casefold(), label.casefold()}:
-                ids.setdefault(text, []).append(i)
-        return ids
+        return SearchIndex(self.names, self._vocabulary.label)
 
 
-class SearchIndex:
-    """Finds the indices of names by a part of the name or of its label, ignoring case, in milliseconds."""
-
-    def __init__(self, names: Sequence[str], labels: Sequence[str]) -> None:
-        texts = [(_folded(name), i) for i, name in enumerate(names)]
-        texts += [
-            (_folded(label), i) for i, (name, label) in enumerate(zip(names, labels, strict=True)) if label != name
-        ]
-        texts.sort()
-        self._texts = [text for text, _ in texts]
-        self._places = [place for _, place in texts]
-        # One long string is much faster to search than text by text.
-        self._joined = _SEPARATOR.join(self._texts)
-        self._starts = [0]
-        for text in self._texts[:-1]:
-            self._starts.append(self._starts[-1] + len(text) + 1)
-
-    def starting(self, text: str, limit: int) -> list[int]:
-        """The places of at most ``limit`` names that begin with ``text``, in alphabetical order."""
-        part = _folded(text)
-        return _first(self._beginning(part), limit)
-
-    def containing(self, text: str, limit: int) -> list[int]:
-        """The places of at most ``limit`` names that contain ``text``, in alphabetical order."""
-        return _first(self._anywhere(_folded(text)), limit)
-
-    def _beginning(self, part: str) -> Iterator[int]:
-        for number in range(bisect_left(self._texts, part), len(self._texts)):
-            if not self._texts[number].startswith(part):
-                return
-            yield self._places[number]
-
-    def _anywhere(self, part: str) -> Iterator[int]:
-        at = self._joined.find(part)
-        while at >= 0:
-            number = bisect_right(self._starts, at) - 1
-            yield self._places[number]
-            if number + 1 == len(self._starts):
-                return
-            at = self._joined.find(part, self._starts[number + 1])
-
-
-def _hint(nearest: Sequence[str], names: Sequence[str]) -> str:
+def _hint(nearest: Sequence[str], *kinds: Sequence[str]) -> str:
+    """What to write instead of an unknown name; ``kinds`` are the names of each kind."""
     if nearest:
         return "Did you mean " + " or ".join(nearest) + "?"
-    return "Known: " + ", ".join(names) if len(names) <= _FEW else f"{len(names):,} names are known; none is close."
-
-
-def _folded(text: str) -> str:
-    return fold(text).replace(_SEPARATOR, " ")
-
-
-def _first(places: Iterator[int], limit: int) -> list[int]:
-    """The first distinct ones."""
-    return list(islice(dict.fromkeys(islice(places, 2 * limit)), limit))  # a place comes twice at most: name and label
+    if (total := sum(map(len, kinds))) <= _FEW:
+        return "Known: " + ", ".join(name for names in kinds for name in names)
+    return f"{total:,} names are known; none is close."

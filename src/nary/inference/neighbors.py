@@ -13,7 +13,7 @@ from torch import Tensor
 
 from nary.errors import SettingError
 from nary.evaluation.queries import EncodedQuery
-from nary.evaluation.scorer import QueryScorer
+from nary.evaluation.scorer import SLICE, QueryScorer
 from nary.facts import Block
 from nary.facts.layout import FIRST_ATTRIBUTE, attribute_columns, partner_column, position_at, value_columns
 from nary.facts.table import Rows, decode_fact
@@ -34,7 +34,8 @@ def similar(context: Context, text: str, kind: Kind | None, k: int) -> Neighbors
     vectors = _vectors(context.model, kind)
     if vectors is None:
         raise SettingError(f"{context.model.name} has no vectors to compare", "Use a model that has, such as gran.")
-    similarities = torch.nn.functional.cosine_similarity(vectors, vectors[i], dim=-1)
+    cosines = [torch.nn.functional.cosine_similarity(part, vectors[i], dim=-1) for part in torch.split(vectors, SLICE)]
+    similarities = torch.cat(cosines)  # in parts, because each makes copies of its vectors
     similarities[i] = -torch.inf
     best = similarities.topk(min(k, len(vectors) - 1))
     names, label = context.candidates(kind), context.vocabulary.label

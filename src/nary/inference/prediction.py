@@ -5,14 +5,17 @@ from typing import Literal, get_args
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from nary.errors import FactError, SettingError
 from nary.evaluation.queries import EncodedQuery
-from nary.evaluation.values import INTERVAL
+from nary.evaluation.values import INTERVAL, ValueRange
 from nary.facts import Query
+from nary.facts.table import Rows
+from nary.inference.best import Best, Wanted, highest
 from nary.inference.context import Context
+from nary.inference.lookup import StoredAnswers
 from nary.inference.results import Answer, EstimatedValue, Prediction
+from nary.models.base import Kind
 
 Known = Literal["first", "mark", "hide", "only"]
 """Where known answers go: before all others, among the others by their score, nowhere, or alone."""
@@ -24,29 +27,19 @@ def predict(context: Context, queries: Sequence[Query], k: int, known: Known) ->
     check_known(known)
     encoded = [_encode(context, query) for query in queries]
     stored = [context.lookup.answers(query) for query in encoded]
-    answers: dict[int, list[Answer]] = {}
-    values: dict[int, EstimatedValue | None] = {}
-    for part in context.score(encoded):
-        for place, row in zip(part.places, part.rows, strict=True):
-            best = _best(part.scores[row], torch.from_numpy(stored[place].ids), k, known)
-            scores, probabilities = part.scores[row, best].tolist(), part.log_probabilities[row, best].exp().tolist()
-            names = context.candidates(encoded[place].kind)
-            values[place] = _estimate(context, encoded[place], part.log_probabilities[row])
-            answers[place] = [
-                _answer(context, names[i], probability, score, stored[place].find(i))
-                for i, probability, score in zip(best.tolist(), probabilities, scores, strict=True)
-            ]
+    ranges = [_range(context, query) for query in encoded]
+    wanted = [_wanted(one.ids, range_, k, known) for one, range_ in zip(stored, ranges, strict=True)]
     return [
         Prediction(
             str(query),
             str(encoded[place].position),
-            answers[place],
+            _answers(context, encoded[place].kind, best, stored[place], k, known),
             stored[place].total,
             context.notes(query),
             context.calibrated,
-            values[place],
+            _estimate(context, ranges[place], best),
         )
-        for place, query in enumerate(queries)
+        for place, (query, best) in enumerate(zip(queries, context.best(encoded, wanted), strict=True))
     ]
 
 
@@ -69,26 +62,39 @@ def _encode(context: Context, query: Query) -> EncodedQuery:
     return context.encode(query, gap)
 
 
-def _best(scores: Tensor, known_ids: Tensor, k: int, known: Known) -> Tensor:
-    """The ids of the best candidates, in their order."""
-    if known == "mark":
-        return scores.topk(min(k, len(scores))).indices
-    first = known_ids[scores[known_ids].topk(min(k, len(known_ids))).indices]
-    if known == "only":
-        return first
-    room = k if known == "hide" else k - len(first)
-    others = scores.index_fill(0, known_ids, -torch.inf).topk(min(room, len(scores) - len(known_ids))).indices
-    return others if known == "hide" else torch.cat([first, others])
+def _wanted(known_ids: Rows, range_: ValueRange | None, k: int, known: Known) -> Wanted:
+    """What to find out about the candidates."""
+    room = {"first": max(0, k - len(known_ids)), "mark": k, "hide": k, "only": 0}[known]
+    scored = known_ids if range_ is None else np.union1d(known_ids, range_.ids)
+    return Wanted(room, known_ids if known != "mark" else known_ids[:0], scored)
 
 
-def _estimate(context: Context, query: EncodedQuery, log_probabilities: Tensor) -> EstimatedValue | None:
-    """The value in the gap, if numbers or dates stand there in training facts and the relation is known."""
-    if query.kind == "relation" or query.hidden:
+def _answers(context: Context, kind: Kind, best: Best, stored: StoredAnswers, k: int, known: Known) -> list[Answer]:
+    """The answers, in their order."""
+    ids, scores = best.ids, best.scores
+    if known in ("first", "only"):
+        of_known = best.scores_of(stored.ids)
+        first = highest(of_known, k)
+        ids, scores = torch.cat([torch.from_numpy(stored.ids)[first], ids]), torch.cat([of_known[first], scores])
+    names, probabilities = context.candidates(kind), best.log_probabilities(scores).exp()
+    return [
+        _answer(context, names[i], probability, score, stored.find(i))
+        for i, probability, score in zip(ids.tolist(), probabilities.tolist(), scores.tolist(), strict=True)
+    ]
+
+
+def _range(context: Context, query: EncodedQuery) -> ValueRange | None:
+    """The numbers or dates that stand in the gap in training facts, if the relation is known."""
+    if query.kind == "relation" or query.hidden or not len(context.vocabulary.scales.ids):
         return None
-    slot = int(context.ranges.slots(np.array([query.ids]), query.column)[0])
-    if (range_ := context.ranges.of(slot)) is None:
+    return context.ranges.of(int(context.ranges.slots(np.array([query.ids]), query.column)[0]))
+
+
+def _estimate(context: Context, range_: ValueRange | None, best: Best) -> EstimatedValue | None:
+    """The value in the gap, if numbers or dates stand there."""
+    if range_ is None:
         return None
-    places = range_.quantiles(log_probabilities.numpy()[None])[0]
+    places = range_.quantiles(best.log_probabilities(best.scores_of(range_.ids)).numpy()[None])[0]
     low, median, high = (context.vocabulary.entities[i] for i in range_.ids[places].tolist())
     shown = [context.vocabulary.label(name) for name in (median, low, high)]
     label = "{}; {:.0%} between {} and {}".format(shown[0], INTERVAL, *shown[1:])

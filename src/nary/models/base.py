@@ -1,6 +1,6 @@
 """The base class of all models, and what a model is built from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -119,9 +119,25 @@ class Model(nn.Module):
 
     def score(self, batch: Batch, kind: Kind) -> Tensor:
         """Scores [B, C] of all candidates; every fact of the batch has an element of this ``kind`` masked."""
+        return score_candidates(self._query_vectors(batch), *self.candidates(kind))
+
+    def score_slices(self, batch: Batch, kind: Kind, size: int) -> Iterator[Tensor]:
+        """The same scores, of at most ``size`` candidates at a time."""
+        if not self.has_query_vectors:
+            yield from torch.split(self.score(batch, kind), size, 1)
+            return
+        queries, (vectors, bias) = self._query_vectors(batch), self.candidates(kind)
+        for part, part_bias in zip(torch.split(vectors, size), torch.split(bias, size), strict=True):
+            yield score_candidates(queries, part, part_bias)
+
+    @property
+    def has_query_vectors(self) -> bool:
+        """Whether :meth:`score` is the product of what :meth:`encode` and :meth:`candidates` return."""
+        return type(self).score is Model.score
+
+    def _query_vectors(self, batch: Batch) -> Tensor:
         with one_thread() if len(batch) <= _FEW else nullcontext():
-            queries = self.encode(batch)
-        return score_candidates(queries, *self.candidates(kind))
+            return self.encode(batch)
 
     def vocabulary_tables(self) -> dict[str, tuple[Kind, ...]]:
         """The names of the parameters whose rows stand for names, and what the rows are: one for each entity, then ...
