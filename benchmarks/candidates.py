@@ -1,6 +1,6 @@
 """What sampled candidates cost in quality: GRAN trained against all entities, and against samples of them.
 
-    python benchmarks/candidates.py [--json] [--data jf17k-3] [--epochs 8] [--candidates 256,1024,4096]
+    python benchmarks/candidates.py [--json] [--data jf17k-3] [--epochs 20] [--candidates 256,1024,4096]
 
 The same model, seed and number of epochs each time; entity MRR on the test split, and the processor time of training.
 ``all`` is the cross-entropy against all entities.
@@ -23,7 +23,6 @@ SETTINGS = {
     "training.learning_rate": 2e-3,
     "training.shuffle": "instances",
     "training.merge_queries": True,
-    "training.precision": "fp32",
     "loss.entity_label_smoothing": 0.2,
 }
 
@@ -49,7 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--data", default="jf17k-3")
-    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--candidates", default="256,1024,4096")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
