@@ -132,7 +132,7 @@ def _prepare(
         warnings.warn(auto_note(chosen, minutes), stacklevel=3)
     else:
         named = None if recipe is None else str(recipe)
-        chosen = choose_recipe(dataset.name, name, named, num_facts=len(dataset.facts))
+        chosen = choose_recipe(dataset.name, name, named, num_facts=len(dataset))
         if recipe is None and (note := default_recipe_note(dataset.name, chosen.model_name)):
             warnings.warn(note, stacklevel=3)
     loss = str(settings.get("loss", chosen.loss.name))

@@ -28,7 +28,7 @@ def is_auto(dataset: Dataset, model: str | None, recipe: object, overrides: Coll
     if model is not None or recipe is not None:
         return model == AUTO
     of_a_model = {key for key in overrides if key.startswith(("model.", "loss.", "training."))} - _OF_ANY_MODEL
-    return not is_dataset(dataset.name) and not of_a_model and len(dataset.facts) >= _FEWEST_FACTS
+    return not is_dataset(dataset.name) and not of_a_model and len(dataset) >= _FEWEST_FACTS
 
 
 def auto_recipe(dataset: Dataset, overrides: Mapping[str, Any]) -> Recipe:
@@ -40,7 +40,7 @@ def auto_recipe(dataset: Dataset, overrides: Mapping[str, Any]) -> Recipe:
     held_out = {"data.valid_fraction": _VALID_FRACTION} if {"train"} < {*dataset.splits} and not _valid(dataset) else {}
     tables = read_toml(shipped_recipes()[f"{BLEND}/{EXAMPLE}"])
     recipe = Recipe.from_tables(override_tables(tables, {"data.name": dataset.name, **held_out, **overrides}))
-    return recipe.with_parts([_sized(part, len(dataset.facts)) for part in recipe.parts])
+    return recipe.with_parts([_sized(part, len(dataset)) for part in recipe.parts])
 
 
 def auto_note(recipe: Recipe, minutes: float) -> str:

@@ -4,7 +4,7 @@ Every error that a user can cause is a :class:`NaryError`. Commands print it wit
 ``exit_code``; ``--json`` prints :meth:`NaryError.as_dict`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 _MANY = 10_000
@@ -83,7 +83,7 @@ class NaryWarning(UserWarning):
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint with the known names nearest to ``name``, or with all of them if there are only a few."""
-    known = list(known)
+    known = known if isinstance(known, Sequence) else list(known)
     near = get_close_matches(name, known if len(known) <= _MANY else _similar(name, known), n=3, cutoff=0.6)
     if near:
         return "Did you mean " + " or ".join(near) + "?"

@@ -121,7 +121,7 @@ class _Splits:
         self.facts = dict(zip(dataset.splits, number_facts(tables), strict=True))
         self.primaries = dict(zip(dataset.splits, number_triples(tables), strict=True))
         self.always_seen = {  # by id: literals can be known by their value
-            "entities": np.array([is_literal(name) for name in dataset.vocabulary.entities], bool),
+            "entities": np.fromiter(map(is_literal, dataset.vocabulary.entities), bool),
             "relations": np.zeros(len(dataset.vocabulary.relations), bool),
         }
 
@@ -217,9 +217,17 @@ def _misread(name: str, encoding: str) -> bool:
         return False
 
 
-def _near_equal(names: Iterable[str]) -> list[str]:
+def _near_equal(names: Sequence[str]) -> list[str]:
     """Return the names that differ from another only in case, white space or Unicode form, grouped."""
+    hashes = np.fromiter((hash(_plain(name)) for name in names), np.int64)  # a dictionary of very many would be large
+    order = np.argsort(hashes, kind="stable")
+    equal = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
     groups: dict[str, list[str]] = defaultdict(list)
-    for name in names:
-        groups[" ".join(unicodedata.normalize("NFC", name.casefold()).split())].append(name)
+    for i in np.unique([order[equal], order[equal + 1]]).tolist():
+        groups[_plain(names[i])].append(names[i])
     return [name for group in groups.values() if len(group) > 1 for name in group]
+
+
+def _plain(name: str) -> str:
+    """A name without what people overlook: case, white space and Unicode form."""
+    return " ".join(unicodedata.normalize("NFC", name.casefold()).split())

@@ -1,6 +1,7 @@
 """Statistics of a dataset: numbers of facts, arities, frequent relations, and degrees of entities."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from nary.data.dataset import Dataset
-from nary.facts import FactTable
+from nary.facts import Block
 from nary.facts.layout import RELATION
 
 _TOP = 10
+_PART = 1 << 20  # facts
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,25 +47,28 @@ class Statistics:
 
 def counts(dataset: Dataset) -> dict[str, Any]:
     """Count facts per split, entities, relations, and facts of each arity over all splits."""
-    arities = dataset.facts.arities
+    arities: Counter[int] = Counter()
+    for table in dataset.splits.values():
+        arities.update(table.arities)
     return {
         "name": dataset.name,
         "facts": {split: len(table) for split, table in dataset.splits.items()},
         "entities": len(dataset.vocabulary.entities),
         "relations": len(dataset.vocabulary.relations),
         "higher_arity": sum(n for arity, n in arities.items() if arity > 2),
-        "arities": {str(arity): n for arity, n in arities.items()},
+        "arities": {str(arity): n for arity, n in sorted(arities.items())},
     }
 
 
 def statistics(dataset: Dataset) -> Statistics:
     """Compute the statistics of all splits of ``dataset`` together."""
-    facts, names = dataset.facts, dataset.vocabulary.relations
-    primary = _occurrences([block.ids[:, RELATION] for block in facts.blocks], len(names))
-    attributes = _occurrences([block.attributes for block in facts.blocks], len(names))
-    with_qualifiers = sum(len(block) for block in facts.blocks if block.qualifiers)
-    degrees = _degrees(facts, len(dataset.vocabulary.entities))
-    size = max(len(facts), 1)
+    names = dataset.vocabulary.relations
+    blocks = [block for table in dataset.splits.values() for block in table.blocks]  # not one table: that is a copy
+    primary = _occurrences((block.ids[:, RELATION] for block in blocks), len(names))
+    attributes = _occurrences((block.attributes for block in blocks), len(names))
+    with_qualifiers = sum(len(block) for block in blocks if block.qualifiers)
+    degrees = _occurrences(_distinct_entities(blocks), len(dataset.vocabulary.entities))
+    size = max(len(dataset), 1)
     return Statistics(
         counts=counts(dataset),
         primary_relations=int(np.count_nonzero(primary)),
@@ -81,7 +86,7 @@ def statistics(dataset: Dataset) -> Statistics:
     )
 
 
-def _occurrences(ids: Sequence[npt.NDArray[np.int32]], size: int) -> npt.NDArray[np.int64]:
+def _occurrences(ids: Iterable[npt.NDArray[np.int32]], size: int) -> npt.NDArray[np.int64]:
     """Count the occurrences of each id in the arrays."""
     total = np.zeros(size, np.int64)
     for array in ids:
@@ -89,15 +94,14 @@ def _occurrences(ids: Sequence[npt.NDArray[np.int32]], size: int) -> npt.NDArray
     return total
 
 
-def _degrees(facts: FactTable, size: int) -> npt.NDArray[np.int64]:
-    """Count the facts with each entity; a fact that has it twice counts once."""
-    occurring = []
-    for block in facts.blocks:
-        entities = np.sort(block.entities, axis=1)
-        first = np.ones(entities.shape, bool)
-        first[:, 1:] = entities[:, 1:] != entities[:, :-1]
-        occurring.append(entities[first])
-    return _occurrences(occurring, size)
+def _distinct_entities(blocks: Sequence[Block]) -> Iterator[npt.NDArray[np.int32]]:
+    """The entities of each fact, without repetitions, some facts at a time."""
+    for block in blocks:
+        for start in range(0, len(block), _PART):
+            entities = np.sort(block.ids[start : start + _PART, block.entity_columns], axis=1)
+            first = np.ones(entities.shape, bool)
+            first[:, 1:] = entities[:, 1:] != entities[:, :-1]
+            yield entities[first]
 
 
 def _most_frequent(occurrences: npt.NDArray[np.int64], names: Sequence[str]) -> list[tuple[str, int]]:

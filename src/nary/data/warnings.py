@@ -44,7 +44,7 @@ def _duplicate_labels(dataset: Dataset) -> Iterator[DataWarning]:
 def _unique_numbers(dataset: Dataset) -> Iterator[DataWarning]:
     """Attributes and relations whose values are numbers or dates that mostly occur once, and are not literals."""
     vocabulary = dataset.vocabulary
-    numeric = np.array([bool(re.match(NUMBER_OR_DATE, name)) for name in vocabulary.entities])
+    numeric = np.fromiter((bool(re.match(NUMBER_OR_DATE, name)) for name in vocabulary.entities), bool)
     names = [
         vocabulary.relations[relation]
         for relation, values in _values(dataset.facts, len(vocabulary.relations))

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,19 @@ def write_parquet(frame: "pl.DataFrame", path: Path) -> None:
     try:
         with quiet_panics():
             frame.write_parquet(path)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise OSError(str(error).splitlines()[0]) from None
+
+
+def write_parquet_parts(parts: "Iterator[pl.DataFrame]", schema: "Mapping[str, pl.DataType]", path: Path) -> None:
+    """Write a table that comes in parts, of which few are in memory at a time; OSError if the system refuses."""
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    source = register_io_source(lambda *_: parts, schema=dict(schema))
+    try:
+        with quiet_panics():
+            source.sink_parquet(path)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise OSError(str(error).splitlines()[0]) from None
 

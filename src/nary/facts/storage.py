@@ -12,6 +12,7 @@ import numpy as np
 
 from nary.errors import DataError
 from nary.facts.layout import FIRST_ATTRIBUTE, is_row_length
+from nary.facts.names import pack, pieces
 from nary.facts.parquet import quiet_panics, write_parquet
 from nary.facts.parquet_footer import check_parquet_size
 from nary.facts.table import Block, FactTable
@@ -100,10 +101,15 @@ def _parquet_schema() -> "dict[str, pl.DataType]":
 
 def save_vocabulary(vocabulary: Vocabulary, path: Path) -> None:
     """Write names, labels and types as JSON."""
-    content = {"entities": vocabulary.entities, "relations": vocabulary.relations, "labels": dict(vocabulary.labels)}
-    if vocabulary.types:
-        content["types"] = dict(vocabulary.types)
-    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    content = {"labels": dict(vocabulary.labels), **({"types": dict(vocabulary.types)} if vocabulary.types else {})}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write("{")
+        for kind, names in (("entities", vocabulary.entities), ("relations", vocabulary.relations)):
+            file.write(f'"{kind}": [')
+            for number, piece in enumerate(pieces(names)):  # a text of very many names at once would be large
+                file.write((", " if number else "") + json.dumps(piece, ensure_ascii=False)[1:-1])
+            file.write("], ")
+        file.write(json.dumps(content, ensure_ascii=False)[1:])
 
 
 def load_vocabulary(path: Path) -> Vocabulary:
@@ -120,6 +126,6 @@ def load_vocabulary(path: Path) -> Vocabulary:
         all_types = (type for each in types.values() for type in each)
         if not all(isinstance(name, str) for name in (*entities, *relations, *labels.values(), *all_types)):
             raise ValueError("a name, label or type is no text")
-        return Vocabulary(tuple(entities), tuple(relations), labels, types)
+        return Vocabulary(pack(entities), pack(relations), labels, types)
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise DataError(f"damaged vocabulary: {error}", file=str(path)) from None

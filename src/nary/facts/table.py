@@ -20,6 +20,7 @@ from nary.facts.vocabulary import Vocabulary
 
 Ids = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
+_PART = 1 << 16  # facts at a time, where Python lists or copies of a large table would take much memory
 _T = TypeVar("_T")
 _Decoded = tuple[_T, _T, _T, list[tuple[_T, _T]]]
 """Subject, relation, object and qualifiers of a fact."""
@@ -123,7 +124,10 @@ class FactTable:
 
     @classmethod
     def concatenate(cls, tables: Sequence["FactTable"]) -> "FactTable":
-        """All facts of ``tables``, one table after the other."""
+        """All facts of ``tables``, one table after the other; if only one has any, that one itself."""
+        tables = [table for table in tables if len(table)]
+        if len(tables) == 1:
+            return tables[0]
         offsets = np.cumsum([0, *(len(table) for table in tables)])
         parts: dict[int, list[Block]] = {}
         for table, offset in zip(tables, offsets, strict=False):
@@ -199,8 +203,8 @@ class FactTable:
         for number, block in enumerate(self.blocks):
             block_of[block.rows] = number
             row_of[block.rows] = np.arange(len(block))
-        for start in range(0, len(self), 65536):  # a part at a time keeps a large table small as Python lists
-            numbers, places = block_of[start : start + 65536], row_of[start : start + 65536]
+        for start in range(0, len(self), _PART):
+            numbers, places = block_of[start : start + _PART], row_of[start : start + _PART]
             cursors = []
             for number, block in enumerate(self.blocks):
                 cursors.append(iter(block.ids[places[numbers == number]].tolist()))
@@ -213,8 +217,9 @@ class FactTable:
         digest = hashlib.sha256()
         for block in self.blocks:
             digest.update(f"{block.ids.shape}".encode())
-            digest.update(block.ids.astype("<i4").tobytes())
-            digest.update(block.rows.astype("<i8").tobytes())
+            for array, kind in ((block.ids, "<i4"), (block.rows, "<i8")):
+                for start in range(0, len(array), _PART):
+                    digest.update(array[start : start + _PART].astype(kind).tobytes())
         return digest.hexdigest()
 
 

@@ -4,12 +4,14 @@ Names are sorted by code point; those that were added later come after all other
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from nary.errors import DataError, did_you_mean
 from nary.facts.literal import MARK, Literal
+from nary.facts.names import PackedNames, encode, pack, pieces
 from nary.facts.scales import Scales
 
 
@@ -18,11 +20,11 @@ class Vocabulary:
     """Entities (subjects, objects, values) and relations (primary relations, attributes) by id.
 
     ``labels`` gives some names a label for people to read; names without one stand for themselves. ``types`` gives
-    some entities their types, such as ``("Person",)``.
+    some entities their types, such as ``("Person",)``. Names are tuples, very many :class:`PackedNames`.
     """
 
-    entities: tuple[str, ...]
-    relations: tuple[str, ...]
+    entities: Sequence[str]
+    relations: Sequence[str]
     labels: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     types: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
 
@@ -31,13 +33,13 @@ class Vocabulary:
         cls, entities: Iterable[str], relations: Iterable[str], labels: Mapping[str, str] | None = None
     ) -> "Vocabulary":
         """Sort and de-duplicate the names."""
-        return cls(tuple(sorted(set(entities))), tuple(sorted(set(relations))), dict(labels or {}))
+        return cls(pack(sorted(set(entities))), pack(sorted(set(relations))), dict(labels or {}))
 
     def with_names(self, other: "Vocabulary") -> "Vocabulary":
         """The names of this vocabulary, then those of ``other`` that it lacks, with their labels and types."""
         return Vocabulary(
-            (*self.entities, *(name for name in other.entities if name not in self.entity_ids)),
-            (*self.relations, *(name for name in other.relations if name not in self.relation_ids)),
+            _joined(self.entities, (name for name in other.entities if name not in self.entity_ids)),
+            _joined(self.relations, (name for name in other.relations if name not in self.relation_ids)),
             {**other.labels, **self.labels},
             {**other.types, **self.types},
         )
@@ -45,12 +47,12 @@ class Vocabulary:
     @cached_property
     def entity_ids(self) -> Mapping[str, int]:
         """The id of each entity."""
-        return {name: i for i, name in enumerate(self.entities)}
+        return _ids(self.entities)
 
     @cached_property
     def relation_ids(self) -> Mapping[str, int]:
         """The id of each relation."""
-        return {name: i for i, name in enumerate(self.relations)}
+        return _ids(self.relations)
 
     def entity(self, name: str) -> int:
         """The id of one entity; an error that lists the nearest names if there is none."""
@@ -83,5 +85,16 @@ class Vocabulary:
     @cached_property
     def fingerprint(self) -> str:
         """Equal for equal names in equal order; labels and types do not count."""
-        text = "\0".join((*self.entities, "", *self.relations))  # labels hold no NUL, so this is unambiguous
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        digest = hashlib.sha256()
+        for names, name_and_end in ((self.entities, "{}\0"), (self.relations, "\0{}")):
+            for piece in pieces(names):  # labels hold no NUL, so this is unambiguous
+                digest.update(encode("".join(map(name_and_end.format, piece))))
+        return digest.hexdigest()
+
+
+def _ids(names: Sequence[str]) -> Mapping[str, int]:
+    return names.ids if isinstance(names, PackedNames) else {name: i for i, name in enumerate(names)}
+
+
+def _joined(names: Sequence[str], more: Iterable[str]) -> Sequence[str]:
+    return PackedNames.of(chain(names, more)) if isinstance(names, PackedNames) else (*names, *more)

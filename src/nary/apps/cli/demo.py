@@ -57,7 +57,7 @@ def demo(
     data = prepare_dataset(load("nobel"), recipe)
     if minutes is not None:
         recipe = fit_epochs(data, recipe, minutes)
-    say(f"nobel: {len(data.facts):,} facts about Nobel prizes and laureates, such as")
+    say(f"nobel: {len(data):,} facts about Nobel prizes and laureates, such as")
     fact = next(fact for fact in data.train.facts(data.vocabulary) if fact.arity == 7)
     say(f"  {fact}\n")
     _clear(out)

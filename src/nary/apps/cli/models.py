@@ -54,7 +54,7 @@ def models(
         from nary.recipe import choose_recipe
 
         dataset = open_data(data, quiet=json)
-        settings = choose_recipe(dataset.name, name, num_facts=len(dataset.facts)).model
+        settings = choose_recipe(dataset.name, name, num_facts=len(dataset)).model
         model = model_class(settings, DatasetInfo.from_dataset(dataset))
         shown["parameters"] = sum(parameter.numel() for parameter in model.parameters())
     shown["settings"] = settings.model_dump()

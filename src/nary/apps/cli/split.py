@@ -52,5 +52,5 @@ def split(
     if as_json:
         print_json({**counts(divided), "facts": sizes, "seed": seed, "out": str(out)})
         return
-    rows = [[name, size, f"{size / len(dataset.facts):>6.1%}"] for name, size in sizes.items()]
+    rows = [[name, size, f"{size / len(dataset):>6.1%}"] for name, size in sizes.items()]
     print_table(str(out), ["split", "facts", "share"], rows)

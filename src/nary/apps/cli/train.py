@@ -156,7 +156,7 @@ def _train(
         minutes = MINUTES if minutes is None else minutes
         chosen = auto_recipe(dataset, overrides)
     else:
-        chosen = choose_recipe(dataset.name, model, recipe, overrides, num_facts=len(dataset.facts))
+        chosen = choose_recipe(dataset.name, model, recipe, overrides, num_facts=len(dataset))
     prepared = prepare_dataset(dataset, chosen)
     for note in prepared.notes[len(dataset.notes) :]:
         notice(note)

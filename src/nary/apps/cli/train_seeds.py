@@ -40,7 +40,7 @@ def train_over_seeds(
     from nary.runs.seeds import train_seeds
 
     dataset = open_data(data, quiet=json)
-    chosen = choose_recipe(dataset.name, model, recipe, overrides, num_facts=len(dataset.facts))
+    chosen = choose_recipe(dataset.name, model, recipe, overrides, num_facts=len(dataset))
     prepared = prepare_dataset(dataset, chosen)
     for note in prepared.notes[len(dataset.notes) :]:
         notice(note)

@@ -86,7 +86,7 @@ def tune(
     proposals = new_search(search or ("tpe" if range_ else "grid"), space, trials, seed)
     dataset = open_data(data, quiet=json)
     overrides = parse_overrides(set_ or [])
-    base = choose_recipe(dataset.name, model, recipe, overrides, num_facts=len(dataset.facts))
+    base = choose_recipe(dataset.name, model, recipe, overrides, num_facts=len(dataset))
     folder = out or Path("runs") / f"tune-{dataset.name}-{base.model_name}"
     tuning = Tuning(dataset, base, space, folder, halving=halving)
     for note in tuning.notes:

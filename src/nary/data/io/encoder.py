@@ -5,6 +5,7 @@ needs seven. :class:`Interner` hashes whole columns outside Python and looks the
 held in numpy arrays.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ import polars as pl
 
 from nary.data.io.base import FactColumns
 from nary.facts import FactTable, Vocabulary
+from nary.facts.names import MANY_NAMES, PackedNames
 
 _FIRST_BITS = 12
 _SLOTS_PER_NAME = 4  # at least, so that most look-ups end at the first slot
@@ -29,7 +31,7 @@ class Interner:
     """
 
     def __init__(self) -> None:
-        self._names: list[str] = []
+        self._names: list[pl.Series] = []
         self._places: _Hashes = np.empty(0, np.uint64)  # by number
         self._checks: _Hashes = np.empty(0, np.uint64)
         self._clear(_FIRST_BITS)
@@ -40,7 +42,7 @@ class Interner:
     @property
     def names(self) -> pl.Series:
         """All strings, by number."""
-        return pl.Series(self._names, dtype=pl.String)
+        return pl.concat([pl.Series([], dtype=pl.String), *self._names])
 
     def numbers(self, column: pl.Series) -> _Numbers:
         """Return the number of each string of ``column``; new strings get new numbers."""
@@ -51,8 +53,8 @@ class Interner:
             _, first, inverse = np.unique(checks[new], return_index=True, return_inverse=True)
             numbers[new] = len(self) + inverse
             first = new[first]
-            # as Python strings, because a column would keep the memory of its whole chunk alive
-            self._names += column.gather(first).to_list()
+            # through Python strings, because a part of a column would keep the memory of the whole chunk alive
+            self._names.append(pl.Series(column.gather(first).to_list(), dtype=pl.String))
             self._add(places[first], checks[first])
         return numbers
 
@@ -164,7 +166,7 @@ class Encoder:
                 self.rows[split] = np.sort(part.rows)
         return Vocabulary(entities, relations), tables
 
-    def _sorted(self, *used: npt.NDArray[np.int32]) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
+    def _sorted(self, *used: npt.NDArray[np.int32]) -> tuple[Sequence[str], npt.NDArray[np.int32]]:
         """Sort the names of the ``used`` numbers by code point; also return the id of each number."""
         is_used = np.zeros(len(self._names), bool)
         for numbers in used:
@@ -174,7 +176,13 @@ class Encoder:
         order = names.arg_sort().to_numpy()  # UTF-8 bytes sort like code points
         ids = np.full(len(self._names), -1, np.int32)
         ids[numbers_used[order]] = np.arange(order.size, dtype=np.int32)
-        return tuple(names.gather(order).to_list()), ids
+        return _pack(names.gather(order)), ids
+
+
+def _pack(names: pl.Series) -> Sequence[str]:
+    if len(names) < MANY_NAMES:
+        return tuple(names.to_list())
+    return PackedNames.of(name for part in names.to_frame().iter_slices() for name in part.to_series().to_list())
 
 
 def _select(part: _Part, mask: npt.NDArray[np.bool_]) -> _Part:

@@ -1,6 +1,6 @@
 """Parquet: columns subject, relation, object, qualifiers (lists of attribute and value), and optionally split."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,8 @@ from nary.data.io.base import FactColumns, Format, ParsedChunk, Problem
 from nary.errors import DataError
 from nary.facts import Block, FactTable, Vocabulary
 from nary.facts.layout import OBJECT, RELATION, SUBJECT
-from nary.facts.parquet import quiet_panics, write_parquet
+from nary.facts.names import pieces
+from nary.facts.parquet import quiet_panics, write_parquet_parts
 from nary.facts.parquet_footer import check_parquet_size
 from nary.progress import Progress, no_progress
 
@@ -23,6 +24,7 @@ _SCHEMA: dict[str, pl.DataType] = {
     "object": pl.String(),
     "qualifiers": pl.List(_PAIR),
 }
+_SCHEMA_WITH_SPLITS: dict[str, pl.DataType] = {**_SCHEMA, "split": pl.String()}
 _ROWS = 1 << 17
 
 
@@ -63,12 +65,13 @@ class Parquet(Format):
         vocabulary: Vocabulary,
         progress: Progress = no_progress,
     ) -> None:
-        """Write all facts at once."""
-        write_parquet(to_frame(splits, vocabulary), path)
+        """Write the facts in parts."""
+        schema = _SCHEMA if None in splits else _SCHEMA_WITH_SPLITS
+        write_parquet_parts(_frames(splits, vocabulary, progress), schema, path)
 
 
 def _check_schema(schema: Mapping[str, pl.DataType], file: str) -> None:
-    if schema != {**_SCHEMA, **({"split": pl.String()} if "split" in schema else {})}:
+    if schema != (_SCHEMA_WITH_SPLITS if "split" in schema else _SCHEMA):
         columns = ", ".join(f"{name}: {kind}" for name, kind in schema.items())
         expected = ", ".join(f"{name}: {kind}" for name, kind in _SCHEMA.items())
         raise DataError(f"it has the columns {columns}", f"Expected {expected}, and optionally split: String.", file)
@@ -122,19 +125,40 @@ def _problems(frame: pl.DataFrame, start: int) -> list[Problem]:
 
 def to_frame(splits: Mapping[str | None, FactTable], vocabulary: Vocabulary) -> pl.DataFrame:
     """Return the facts as rows, in their order, each with the name of its split unless that is None."""
-    entities, relations = (pl.Series(names, dtype=pl.String) for names in (vocabulary.entities, vocabulary.relations))
-    frames = [pl.DataFrame(schema=_SCHEMA if None in splits else {**_SCHEMA, "split": pl.String()})]
+    empty = pl.DataFrame(schema=_SCHEMA if None in splits else _SCHEMA_WITH_SPLITS)
+    return pl.concat([empty, *_frames(splits, vocabulary)])
+
+
+def _frames(
+    splits: Mapping[str | None, FactTable], vocabulary: Vocabulary, progress: Progress = no_progress
+) -> Iterator[pl.DataFrame]:
+    """The facts as rows, some at a time."""
+    entities, relations = _column(vocabulary.entities), _column(vocabulary.relations)
+    total, done = sum(map(len, splits.values())), 0
     for split, table in splits.items():
-        blocks = [_to_frame(block, entities, relations) for block in table.blocks]
-        if blocks:
+        for start in range(0, len(table), _ROWS):
+            blocks = [_to_frame(block, entities, relations) for block in _blocks(table, start, start + _ROWS)]
             frame = pl.concat(blocks).sort("row").drop("row")
-            frames.append(frame if split is None else frame.with_columns(split=pl.lit(split)))
-    return pl.concat(frames)
+            done += frame.height
+            progress(done, total)
+            yield frame if split is None else frame.with_columns(split=pl.lit(split))
+
+
+def _column(names: Sequence[str]) -> pl.Series:
+    return pl.concat([pl.Series(piece, dtype=pl.String) for piece in ([], *pieces(names))])
+
+
+def _blocks(table: FactTable, start: int, end: int) -> Iterator[Block]:
+    """The facts at places ``start`` to ``end`` of a table, by arity."""
+    for block in table.blocks:
+        first, last = np.searchsorted(block.rows, [start, end])
+        if first < last:
+            yield Block(block.ids[first:last], block.rows[first:last])
 
 
 def is_frame_of_facts(frame: pl.DataFrame) -> bool:
     """Whether a data frame has the columns of a file of facts."""
-    return dict(frame.schema) in (_SCHEMA, {**_SCHEMA, "split": pl.String()})
+    return dict(frame.schema) in (_SCHEMA, _SCHEMA_WITH_SPLITS)
 
 
 def _to_frame(block: Block, entities: pl.Series, relations: pl.Series) -> pl.DataFrame:

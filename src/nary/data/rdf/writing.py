@@ -25,7 +25,7 @@ _LINES = 8192
 def write_rdf(dataset: Dataset, out: Path, progress: Progress = no_progress) -> None:
     """Write all facts, labels and types to a file; its extension tells the format."""
     writer = _Turtle(dataset) if extension(out).lower() in (".ttl", ".turtle", ".trig") else _Lines(dataset)
-    total, pending = len(dataset.facts), []
+    total, pending = len(dataset), []
     with atomic_path(out) as temporary, open_to_write(temporary) as file:
         file.write(writer.header().encode())
         for done, line in enumerate(writer.lines()):

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from nary.errors import DataError
 from nary.facts import FactTable, Vocabulary
+from nary.facts.names import pack
 
 _EXAMPLES = 5
 
@@ -40,7 +41,7 @@ def reindex(table: FactTable, source: Vocabulary, target: Vocabulary) -> tuple[F
 
 def translate(names: Sequence[str], ids: Mapping[str, int]) -> npt.NDArray[np.int64]:
     """Return the id of each name, -1 for those that have none."""
-    return np.array([ids.get(name, -1) for name in names], np.int64)
+    return np.fromiter((ids.get(name, -1) for name in names), np.int64)
 
 
 def drop_unused_names(
@@ -53,8 +54,8 @@ def drop_unused_names(
             entities[block.entities] = True
             relations[block.relations] = True
     reduced = Vocabulary(
-        tuple(vocabulary.entities[i] for i in np.flatnonzero(entities).tolist()),
-        tuple(vocabulary.relations[i] for i in np.flatnonzero(relations).tolist()),
+        pack([vocabulary.entities[i] for i in np.flatnonzero(entities).tolist()]),
+        pack([vocabulary.relations[i] for i in np.flatnonzero(relations).tolist()]),
         vocabulary.labels,
         vocabulary.types,
     )
