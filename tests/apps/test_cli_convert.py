@@ -128,3 +128,17 @@ def test_progress_only_for_people(nary: Callable[..., Outcome], folder: Path, mo
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     outcome: Any = nary("convert", str(folder), "out.jsonl", "--json")
     assert json.loads(outcome.out)["out"] == "out.jsonl"
+
+
+def test_a_mapped_dataset_is_read_and_verified_like_other_folders(
+    nary: Callable[..., Outcome], folder: Path, tmp_path: Path
+) -> None:
+    assert nary("convert", "folder", "mapped", "--to", "mapped").code == 0
+    for command in ("stats", "check"):
+        plain, mapped = (json.loads(nary(command, name, "--json").out) for name in ("folder", "mapped"))
+        assert {**mapped, "name": "folder"} == {**plain, "name": "folder"}
+    assert facts_of(read(tmp_path / "mapped")) == facts_of(read(folder))
+    assert nary("verify", "mapped").code == 0
+    names = tmp_path / "mapped" / "entities-text.npy"
+    names.write_bytes(names.read_bytes()[:-1] + b"!")
+    assert nary("verify", "mapped").code == 1

@@ -122,6 +122,8 @@ class PackedMapping(Mapping[str, _T]):
     """Something for each of some names, stored as text: labels, or types."""
 
     def __init__(self, names: PackedNames, texts: PackedNames, convert: Callable[[str], _T]) -> None:
+        if len(names) != len(texts):
+            raise ValueError(f"{len(texts):,} texts for {len(names):,} names")
         self._names = names
         self._texts = texts
         self._convert = convert

@@ -4,7 +4,7 @@ Files are written in place: a caller that needs them to appear whole or not at a
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from nary.errors import DataError
 from nary.facts.layout import FIRST_ATTRIBUTE, is_row_length
-from nary.facts.names import pack, pieces
+from nary.facts.names import PackedNames, pack, pieces
 from nary.facts.parquet import quiet_panics, write_parquet
 from nary.facts.parquet_footer import check_parquet_size
 from nary.facts.table import Block, FactTable
@@ -22,6 +22,7 @@ from nary.files.reading import read_bytes
 if TYPE_CHECKING:
     import polars as pl
 
+_PART = 1 << 20  # facts or names
 _MAX_VOCABULARY = 1 << 31  # bytes; ten million names of two hundred characters
 
 
@@ -38,6 +39,8 @@ def open_table(folder: Path) -> FactTable:
     if not folder.is_dir():
         raise DataError("there is no table of facts", file=str(folder))
     try:
+        if any(not path.is_file() for path in folder.iterdir()):
+            raise ValueError("it holds something that is not a regular file")
         blocks = [
             Block(np.load(ids, mmap_mode="r"), np.load(str(ids).replace("-ids.npy", "-rows.npy"), mmap_mode="r"))
             for ids in folder.glob("arity-*-ids.npy")
@@ -55,8 +58,57 @@ def _check_blocks(blocks: Sequence[Block]) -> None:
             raise ValueError(f"arrays of {ids.dtype} and {rows.dtype}, not int32 and int64")
         if ids.ndim != 2 or rows.shape != ids.shape[:1] or not is_row_length(ids.shape[1]):
             raise ValueError(f"arrays of shapes {ids.shape} and {rows.shape} do not fit together")
+    if len({block.arity for block in blocks}) < len(blocks):
+        raise ValueError("two arrays have the same arity")
     if sum(map(len, blocks)) != max((int(block.rows[-1]) + 1 for block in blocks if len(block)), default=0):
         raise ValueError("facts are missing")
+
+
+def check_table(table: FactTable, num_entities: int, num_relations: int) -> None:
+    """Refuse ids without a name and places without a fact; ValueError. A large table is read in parts."""
+    has_fact = np.zeros(len(table), bool)
+    for block in table.blocks:
+        for start in range(0, len(block), _PART):
+            rows = block.rows[start : start + _PART]
+            if (
+                rows.min() < 0
+                or rows.max() >= len(table)
+                or (np.diff(block.rows[start : start + _PART + 1]) <= 0).any()
+            ):
+                raise ValueError("the places of facts are out of order")
+            has_fact[rows] = True
+            ids = block.ids[start : start + _PART]
+            for columns, size in ((block.entity_columns, num_entities), (block.relation_columns, num_relations)):
+                if ids[:, columns].min() < 0 or ids[:, columns].max() >= size:
+                    raise ValueError(f"an id is not below {size:,}, the number of names")
+    if not has_fact.all():
+        raise ValueError("facts are missing")
+
+
+def save_names(names: Iterable[str], folder: Path, kind: str) -> int:
+    """Write names so that :func:`open_names` can map them into memory; returns how many are sorted."""
+    packed = names if isinstance(names, PackedNames) else PackedNames.of(names)
+    np.save(folder / f"{kind}-text.npy", packed.text)
+    np.save(folder / f"{kind}-offsets.npy", packed.offsets)
+    return packed.num_sorted
+
+
+def open_names(folder: Path, kind: str, num_sorted: int) -> PackedNames:
+    """Names as :func:`save_names` wrote them, mapped into memory. ValueError for what is no UTF-8."""
+    text, offsets = (np.load(folder / f"{kind}-{part}.npy", mmap_mode="r") for part in ("text", "offsets"))
+    if text.dtype != np.uint8 or offsets.dtype != np.int64 or text.ndim != 1 or offsets.ndim != 1 or not offsets.size:
+        raise ValueError(f"the {kind} are arrays of {text.dtype} and {offsets.dtype}, not of names")
+    if offsets[0] != 0 or offsets[-1] != text.size or not 0 <= num_sorted < offsets.size:
+        raise ValueError(f"the {kind} have another size")
+    for start in range(0, len(offsets) - 1, _PART):
+        part = offsets[start : start + _PART + 1]
+        if (np.diff(part) < 0).any():
+            raise ValueError(f"the {kind} are out of order")
+        str(text[part[0] : part[-1]].data, "utf-8", "surrogatepass")
+        first_bytes = text[part[:-1][part[:-1] < part[1:]]]
+        if ((first_bytes & 0xC0) == 0x80).any():
+            raise ValueError(f"the {kind} begin within a character")
+    return PackedNames(text, offsets, num_sorted)
 
 
 def save_table_parquet(table: FactTable, path: Path) -> None:

@@ -93,18 +93,19 @@ def read_manifest(folder: Path) -> dict[str, Entry] | None:
     return content.files
 
 
-def check_manifest(folder: Path, ignore: Collection[str] = ()) -> bool:
+def check_manifest(folder: Path, ignore: Collection[str] = (), read: bool = True) -> bool:
     """Compare all files with the manifest; an :class:`IntegrityError` names the first that differs.
 
-    Returns False if there is no manifest. Kinds and sizes of all files are compared before any file is read.
+    Returns False if there is no manifest. Kinds and sizes of all files are compared before any file is read; without
+    ``read`` nothing else is.
     """
     entries = read_manifest(folder)
     if entries is None:
         return False
     listed = {name: entry for name, entry in entries.items() if name not in ignore}
-    for read in (False, True):
+    for content in (False, True) if read else (False,):
         for name, entry in listed.items():
-            check_file(folder / name, entry, read)
+            check_file(folder / name, entry, content)
     return True
 
 

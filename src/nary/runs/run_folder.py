@@ -17,6 +17,7 @@ import orjson
 
 from nary.config import read_toml
 from nary.data.dataset import Dataset
+from nary.data.io.mapped import is_mapped
 from nary.errors import NaryWarning, OutputError, SettingError
 from nary.files.locks import folder_lock
 from nary.files.manifest import MANIFEST, record, write_manifest
@@ -166,12 +167,12 @@ def model_path_of(path: str | Path) -> Path:
 
 
 def verified_folders(path: Path) -> list[Path]:
-    """The folders with a manifest that make up a run or a model, the whole last; those of a run if it has none yet."""
+    """The folders with a manifest that make up a run, a model or a dataset, the whole last; also new ones of a run."""
     inner = {manifest.parent for manifest in path.rglob(MANIFEST)}
     if is_run_folder(path):
         run = RunFolder(path)
         inner |= {part for part in (run.model_path, run.checkpoints_path) if part.is_dir()}
-    else:
+    elif not is_mapped(path):
         model_folder.read_description(path)
     return [*sorted(inner - {path}, key=lambda part: (-len(part.parts), part)), path]
 

@@ -22,7 +22,12 @@ def convert(
         ),
     ],
     to: Annotated[
-        str | None, typer.Option("--to", metavar="NAME", help="The format to write, when OUT does not tell.")
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="NAME",
+            help="The format to write, when OUT does not tell; mapped for a folder that is mapped into memory.",
+        ),
     ] = None,
     drop_literals: Annotated[
         bool, typer.Option("--drop-literals", help="Leave dates and other literals out, as WikiPeople- does.")
@@ -37,6 +42,8 @@ def convert(
     Example: nary convert jf17k jf17k.parquet
 
     Example: nary convert my-graph my-graph.ttl
+
+    Example: nary convert large.jsonl large --to mapped
     """
     from nary.data.io.writer import write
     from nary.data.rdf import is_rdf

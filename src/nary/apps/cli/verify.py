@@ -1,4 +1,4 @@
-"""``nary verify``: whether the files of a run or model are as they were written."""
+"""``nary verify``: whether the files of a run, a model or a mapped dataset are as they were written."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,10 @@ from nary.errors import SettingError
 
 def verify(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", show_default=False, help="A run folder or a model folder.")
+        Path,
+        typer.Argument(
+            metavar="FOLDER", show_default=False, help="The folder of a run, of a model or of a mapped dataset."
+        ),
     ],
     update: Annotated[
         bool, typer.Option("--update", help="Accept all files as they are: list them, with new checksums.")

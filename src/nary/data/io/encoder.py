@@ -17,6 +17,7 @@ from nary.facts import FactTable, Vocabulary
 from nary.facts.names import MANY_NAMES, PackedNames
 
 _FIRST_BITS = 12
+_NAMES = 1 << 16  # packed at a time
 _SLOTS_PER_NAME = 4  # at least, so that most look-ups end at the first slot
 
 _Hashes = npt.NDArray[np.uint64]
@@ -148,12 +149,14 @@ class Encoder:
         """Return the vocabulary of all facts, and one table per split."""
         parts = {split: collected.all() for split, collected in self._collected.items()}
         self._collected.clear()
-        entities, entity_ids = self._sorted(
-            *(a for part in parts.values() for a in (part.heads[:, 1:], part.pairs[:, 1]))
+        names, self._names = self._names.names, Interner()  # whose table is not needed any longer
+        entities, entity_ids = _sorted(
+            names, *(a for part in parts.values() for a in (part.heads[:, 1:], part.pairs[:, 1]))
         )
-        relations, relation_ids = self._sorted(
-            *(a for part in parts.values() for a in (part.heads[:, 0], part.pairs[:, 0]))
+        relations, relation_ids = _sorted(
+            names, *(a for part in parts.values() for a in (part.heads[:, 0], part.pairs[:, 0]))
         )
+        del names
         tables = {}
         for split in list(parts):
             part = parts.pop(split)
@@ -166,23 +169,25 @@ class Encoder:
                 self.rows[split] = np.sort(part.rows)
         return Vocabulary(entities, relations), tables
 
-    def _sorted(self, *used: npt.NDArray[np.int32]) -> tuple[Sequence[str], npt.NDArray[np.int32]]:
-        """Sort the names of the ``used`` numbers by code point; also return the id of each number."""
-        is_used = np.zeros(len(self._names), bool)
-        for numbers in used:
-            is_used[numbers] = True
-        numbers_used = np.flatnonzero(is_used)
-        names = self._names.names.gather(numbers_used)
-        order = names.arg_sort().to_numpy()  # UTF-8 bytes sort like code points
-        ids = np.full(len(self._names), -1, np.int32)
-        ids[numbers_used[order]] = np.arange(order.size, dtype=np.int32)
-        return _pack(names.gather(order)), ids
+
+def _sorted(names: pl.Series, *used: npt.NDArray[np.int32]) -> tuple[Sequence[str], npt.NDArray[np.int32]]:
+    """Sort the names of the ``used`` numbers by code point; also return the id of each number."""
+    is_used = np.zeros(len(names), bool)
+    for numbers in used:
+        is_used[numbers] = True
+    numbers_used = np.flatnonzero(is_used)
+    chosen = names.gather(numbers_used)
+    order = chosen.arg_sort().to_numpy()  # UTF-8 bytes sort like code points
+    ids = np.full(len(names), -1, np.int32)
+    ids[numbers_used[order]] = np.arange(order.size, dtype=np.int32)
+    return _pack(chosen, order), ids
 
 
-def _pack(names: pl.Series) -> Sequence[str]:
-    if len(names) < MANY_NAMES:
-        return tuple(names.to_list())
-    return PackedNames.of(name for part in names.to_frame().iter_slices() for name in part.to_series().to_list())
+def _pack(names: pl.Series, order: npt.NDArray[np.integer]) -> Sequence[str]:
+    if order.size < MANY_NAMES:
+        return tuple(names.gather(order).to_list())
+    starts = range(0, order.size, _NAMES)
+    return PackedNames.of(name for start in starts for name in names.gather(order[start : start + _NAMES]).to_list())
 
 
 def _select(part: _Part, mask: npt.NDArray[np.bool_]) -> _Part:

@@ -13,6 +13,7 @@ from nary.data.files import Source, display_name, is_folder
 from nary.data.io.base import Problem
 from nary.data.io.encoder import Encoder
 from nary.data.io.formats import FORMATS, detect_format
+from nary.data.io.mapped import MAPPED, is_mapped, open_mapped
 from nary.data.io.sanity import check_lines, check_relations
 from nary.errors import DataError, SettingError
 from nary.files.reading import read_bytes
@@ -65,9 +66,13 @@ def read(
 ) -> Dataset:
     """Read a file of facts, ``-`` for standard input, or a folder with ``train``, ``valid`` and ``test`` files.
 
+    A folder that ``nary convert --to mapped`` wrote is mapped into memory.
+
     A file is a single split, ``train``, unless its facts name their splits. A line that is not a fact is an error; with
     ``on_error="skip"`` such lines are skipped and counted in the notes of the dataset.
     """
+    if format in (None, MAPPED) and is_mapped(Path(path)):
+        return open_mapped(Path(path), _name(Path(path)))
     return _read(path, format, on_error, progress, Encoder())[0]
 
 
@@ -92,6 +97,11 @@ def read_with_places(
     path: str | Path, *, format: str | None = None, on_error: str = "stop", progress: Progress = no_progress
 ) -> tuple[Dataset, Places]:
     """Like :func:`read`, and where each fact stands."""
+    if format in (None, MAPPED) and is_mapped(Path(path)):
+        dataset = open_mapped(Path(path), _name(Path(path)))
+        starts = np.cumsum([0, *map(len, dataset.splits.values())])
+        rows = {split: starts[i] + np.arange(len(table)) for i, (split, table) in enumerate(dataset.splits.items())}
+        return dataset, Places([str(Path(path) / split) for split in dataset.splits], starts[:-1], rows)
     encoder = Encoder(keep_rows=True)
     dataset, reports = _read(path, format, on_error, progress, encoder)
     starts = np.cumsum([0, *(report.lines for report in reports)])[:-1]

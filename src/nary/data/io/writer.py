@@ -7,6 +7,7 @@ from nary.data.dataset import Dataset
 from nary.data.files import COMPRESSED, is_folder
 from nary.data.io.base import Format
 from nary.data.io.formats import FORMATS, format_from_extension, known_extensions
+from nary.data.io.mapped import MAPPED, write_mapped
 from nary.data.rdf import is_rdf
 from nary.errors import OutputError
 from nary.facts import FactTable
@@ -20,6 +21,7 @@ def write(dataset: Dataset, out: str | Path, *, format: str | None = None, progr
     A path with an extension is a file with all facts; each names its split, unless there is only train. Any other path
     is a folder with one file per split, and the labels and types of names. The default format is that of the extension,
     in a folder JSON Lines. Splits without facts are omitted. RDF (.ttl, .nt, ...) has labels and types, but no splits.
+    The format ``mapped`` is a folder of its own kind, see :mod:`nary.data.io.mapped`.
     """
     out = Path(out)
     splits = {split: table for split, table in dataset.splits.items() if len(table)}
@@ -29,6 +31,9 @@ def write(dataset: Dataset, out: str | Path, *, format: str | None = None, progr
         from nary.data.rdf.writing import write_rdf
 
         write_rdf(dataset, out, progress)
+        return
+    if format == MAPPED:
+        write_mapped(dataset, out)
         return
     folder = is_folder(out) or not out.suffix
     name = format or ("jsonl" if folder else format_from_extension(out))
@@ -53,7 +58,7 @@ def _writable_format(name: str | None, out: Path) -> type[Format]:
         raise OutputError(f"cannot tell a format from the name {out.name!r}", hint)
     format = FORMATS.get(name)
     if format.output_extension is None:
-        writable = [other for other in FORMATS if FORMATS.get(other).output_extension]
+        writable = [*(other for other in FORMATS if FORMATS.get(other).output_extension), MAPPED]
         raise OutputError(f"facts cannot be written as {name}", f"Formats to write: {', '.join(writable)}.")
     if name == "parquet" and out.suffix in COMPRESSED:
         raise OutputError(f"Parquet has its own compression, which {out.name!r} contradicts", f"Omit {out.suffix}.")
