@@ -4,7 +4,7 @@ Files are written in place: a caller that needs them to appear whole or not at a
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ import numpy as np
 from nary.errors import DataError
 from nary.facts.layout import FIRST_ATTRIBUTE, is_row_length
 from nary.facts.names import PackedNames, pack, pieces
-from nary.facts.parquet import quiet_panics, write_parquet
+from nary.facts.parquet import quiet_panics, write_parquet_parts
 from nary.facts.parquet_footer import check_parquet_size
 from nary.facts.table import Block, FactTable
 from nary.facts.vocabulary import Vocabulary
@@ -113,17 +113,23 @@ def open_names(folder: Path, kind: str, num_sorted: int) -> PackedNames:
 
 def save_table_parquet(table: FactTable, path: Path) -> None:
     """Write ``table`` as one Parquet file of ids, a fact a row, in the order the facts came in."""
+    write_parquet_parts(_frames(table), _parquet_schema(), path)
+
+
+def _frames(table: FactTable) -> "Iterator[pl.DataFrame]":
+    """The rows, some at a time."""
     import polars as pl
 
-    parts = [pl.DataFrame(schema={**_parquet_schema(), "row": pl.Int64()})]
-    for block in table.blocks:
-        frame = pl.DataFrame(block.ids[:, :FIRST_ATTRIBUTE], ["relation", "subject", "object"])
-        for name, ids in (("attributes", block.attributes), ("values", block.values)):
-            as_lists = pl.Series(name, np.ascontiguousarray(ids)).arr.to_list() if block.qualifiers else None
-            empty = pl.Series(name, [[]], dtype=pl.List(pl.Int32)).new_from_index(0, len(block))
-            frame = frame.with_columns(empty if as_lists is None else as_lists)
-        parts.append(frame.with_columns(row=pl.Series(block.rows)))
-    write_parquet(pl.concat(parts).sort("row").drop("row"), path)
+    for start in range(0, len(table), _PART):
+        parts = []
+        for block in table.blocks_between(start, start + _PART):
+            frame = pl.DataFrame(block.ids[:, :FIRST_ATTRIBUTE], ["relation", "subject", "object"])
+            for name, ids in (("attributes", block.attributes), ("values", block.values)):
+                as_lists = pl.Series(name, np.ascontiguousarray(ids)).arr.to_list() if block.qualifiers else None
+                empty = pl.Series(name, [[]], dtype=pl.List(pl.Int32)).new_from_index(0, len(block))
+                frame = frame.with_columns(empty if as_lists is None else as_lists)
+            parts.append(frame.with_columns(row=pl.Series(block.rows)))
+        yield pl.concat(parts).sort("row").drop("row")
 
 
 def load_table_parquet(path: Path) -> FactTable:

@@ -180,6 +180,14 @@ class FactTable:
             ]
         )
 
+    def blocks_between(self, start: int, end: int) -> list[Block]:
+        """The facts at places ``start`` to ``end``, which they keep; not copied."""
+        parts = []
+        for block in self.blocks:
+            first, last = np.searchsorted(block.rows, [start, end])
+            parts.append(Block(block.ids[first:last], block.rows[first:last]))
+        return [part for part in parts if len(part)]
+
     def renumbered(self, entity_ids: npt.NDArray[np.integer], relation_ids: npt.NDArray[np.integer]) -> "FactTable":
         """The same facts under other ids: ``entity_ids`` and ``relation_ids`` give the new id of each old one."""
         blocks = []

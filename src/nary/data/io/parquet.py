@@ -137,7 +137,7 @@ def _frames(
     total, done = sum(map(len, splits.values())), 0
     for split, table in splits.items():
         for start in range(0, len(table), _ROWS):
-            blocks = [_to_frame(block, entities, relations) for block in _blocks(table, start, start + _ROWS)]
+            blocks = [_to_frame(block, entities, relations) for block in table.blocks_between(start, start + _ROWS)]
             frame = pl.concat(blocks).sort("row").drop("row")
             done += frame.height
             progress(done, total)
@@ -146,14 +146,6 @@ def _frames(
 
 def _column(names: Sequence[str]) -> pl.Series:
     return pl.concat([pl.Series(piece, dtype=pl.String) for piece in ([], *pieces(names))])
-
-
-def _blocks(table: FactTable, start: int, end: int) -> Iterator[Block]:
-    """The facts at places ``start`` to ``end`` of a table, by arity."""
-    for block in table.blocks:
-        first, last = np.searchsorted(block.rows, [start, end])
-        if first < last:
-            yield Block(block.ids[first:last], block.rows[first:last])
 
 
 def is_frame_of_facts(frame: pl.DataFrame) -> bool:
