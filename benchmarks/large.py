@@ -1,10 +1,12 @@
-"""A table of ten million entities on one machine: train, save, rank a sample, and answer a query from the saved model.
+"""A table of ten million entities on one machine: train, save, rank a sample, and answer queries from the saved model.
 
     python benchmarks/large.py [--json] [--entities 10000000] [--width 128] [--folder DIR]
 
 GRAN with 2 layers on random facts of arity 3, 512 instances a batch, the sampled softmax with 1,024 candidates. Times
-are those of the processor; ``bytes`` is the memory of the process at its peak, ``predict_bytes`` that of
-``nary predict``, whose ``predict_seconds`` are by the clock.
+of the training process are those of the processor; ``bytes`` is its memory at its peak, ``predict_bytes`` that of
+``nary predict`` and ``serve_bytes`` that of ``nary serve``, which include the weights that are mapped into memory: the
+system can drop these pages again. ``serve_anonymous_bytes`` is what it cannot drop. Times of ``nary predict``, of the
+start of ``nary serve`` (``serve_seconds``) and of its answers are by the clock.
 """
 
 import argparse
@@ -14,10 +16,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.request import Request, urlopen
 
+import numpy as np
 import orjson
-from common import peak_bytes, show
+from common import peak_bytes, seconds, show
 from growth import RELATIONS, random_facts
 from scaling import StepTimes
 
@@ -32,6 +37,7 @@ from nary.training.losses import make_loss
 from nary.training.row_trainer import RowTrainer
 
 QUERIES = 2  # facts, each with an entity asked for at three places
+QUESTIONS = 16  # to the server
 
 
 def train(entities: int, width: int, folder: Path) -> dict[str, object]:
@@ -86,6 +92,43 @@ def predict(entities: int, folder: Path) -> dict[str, object]:
     return {"predict_seconds": time.perf_counter() - start, "predict_bytes": usage.ru_maxrss * 1024}
 
 
+def serve(entities: int, folder: Path) -> dict[str, object]:
+    """Queries and searches answered by a server that loads the saved model."""
+    command = [sys.executable, "-m", "nary", "serve", str(folder / "model"), "--port", "0", "--json"]
+    start = time.perf_counter()
+    process = subprocess.Popen([*command, "--timeout", "600"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        assert process.stdout is not None
+        address = orjson.loads(process.stdout.readline())["address"]
+        figures: dict[str, object] = {"serve_seconds": time.perf_counter() - start}
+        random = np.random.default_rng(0)
+        names = [f"e{i:08d}" for i in random.integers(entities, size=QUESTIONS)]
+        queries = [orjson.dumps({"fact": f"{name} | r002 | ?"}) for name in names]
+        answering = [seconds(lambda query=query: ask(f"{address}api/predict", query)) for query in queries]
+        figures["serve_predict_seconds"] = statistics.median(answering)
+        with ThreadPoolExecutor(QUESTIONS) as clients:
+            together = seconds(lambda: list(clients.map(lambda query: ask(f"{address}api/predict", query), queries)))
+        figures["serve_predict_together_seconds"] = together / QUESTIONS
+        typed = [name[:end] for name in names for end in range(1, len(name) + 1)]
+        for kind, texts in (("beginning", typed), ("inside", [name[3:] for name in names])):
+            times = sorted(seconds(lambda text=text: ask(f"{address}api/search?q={text}")) for text in texts)
+            figures[f"search_{kind}_p95_milliseconds"] = 1000 * times[int(0.95 * len(times))]
+        status = dict(line.split(":", 1) for line in Path(f"/proc/{process.pid}/status").read_text().splitlines())
+        for name, field in (("serve_bytes", "VmHWM"), ("serve_anonymous_bytes", "RssAnon")):
+            figures[name] = int(status[field].split()[0]) * 1024
+        return figures
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def ask(address: str, content: bytes | None = None) -> bytes:
+    """What the server answers."""
+    request = Request(address, content, {"Content-Type": "application/json"})
+    with urlopen(request, timeout=600) as response:
+        return response.read()
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -104,6 +147,7 @@ def main() -> None:
         command = [sys.executable, __file__, "--train", *sizes, "--folder", name]
         figures = orjson.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         figures |= predict(options.entities, Path(name))
+        figures |= serve(options.entities, Path(name))
     show({**figures, "load": os.getloadavg()[0]}, options.json)
 
 
