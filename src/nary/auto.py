@@ -54,9 +54,9 @@ def _valid(dataset: Dataset) -> int:
 
 
 def _sized(part: Recipe, num_facts: int) -> Recipe:
-    """A part with sizes by the number of facts; what is counted has none."""
+    """A part with sizes by the number of facts; what is counted has none, but knows pairs of elements, too."""
     if part.model_name == "rules":
-        return part
+        return part.with_overrides({"model.joint_features": True})
     sizes = gran_sizes(num_facts)
     if part.model_name != "gran":
         sizes = {"training.batch_size": sizes["training.batch_size"]}

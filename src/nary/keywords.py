@@ -100,6 +100,7 @@ class TrainKeywords(TypedDict, total=False):
     min_confidence: float
     max_degree: int
     chains: bool
+    joint_features: bool
     fit_weights: bool
     # [data and evaluation]
     train_on: list[Literal["train", "valid"]]

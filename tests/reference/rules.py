@@ -150,7 +150,26 @@ class Reference:
             source: {feature: facts for feature, facts in its.items() if feature in kept}
             for source, its in features.items()
         }
-        return {source: its for source, its in chosen.items() if len(its) <= self.settings.max_degree}
+        chosen = {source: its for source, its in chosen.items() if len(its) <= self.settings.max_degree}
+        if self.settings.joint_features:
+            self._join_features(chosen, {feature: holders[feature] for feature in kept})
+        return chosen
+
+    def _join_features(self, chosen: Any, holders: Any) -> None:
+        """Add pairs of edges of one fact that enough entities have, and fewer than either edge."""
+        joint: Any = defaultdict(lambda: defaultdict(set))  # pair -> source -> facts
+        for number, fact in enumerate(self.facts):
+            places = elements(fact)
+            entities = [place for place in places if is_entity(place)]
+            for a in entities if len(entities) <= 6 else ():
+                edges = [((slot(fact, a, None), slot(fact, b, None)), places[b]) for b in entities if b != a]
+                for first, second in combinations([edge for edge in edges if edge in holders], 2):
+                    if first != second:
+                        joint[frozenset({first, second})][places[a]].add(number)
+        for pair, who in joint.items():
+            if max(2, self.settings.min_support) <= len(who) < min(len(holders[one]) for one in pair):
+                for source in who.keys() & chosen.keys():
+                    chosen[source][pair] = who[source]
 
     def _count_constants(self) -> dict[Any, float]:
         support: Any = defaultdict(int)

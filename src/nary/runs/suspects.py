@@ -21,11 +21,11 @@ from nary.inference.context import Context
 from nary.inference.evidence import Evidence, Floats, Measured
 from nary.inference.names import Names
 from nary.models.base import DatasetInfo
-from nary.models.registry import MODELS
+from nary.models.rules.model import Rules
+from nary.models.rules.settings import RulesSettings
 from nary.progress import Progress, no_progress
 
 FOLDS = 20
-_MODEL = "rules"
 _ELEMENTS = 2
 """How many elements count: an error makes its own element odd, and often another one that depends on it."""
 _DECIMALS = 3
@@ -112,7 +112,7 @@ def score_facts(dataset: Dataset, folds: int = FOLDS, progress: Progress = no_pr
     for fold in range(folds):
         inside = np.flatnonzero(fold_of == fold)
         others = Dataset(dataset.name, dataset.vocabulary, {"train": facts.take(np.flatnonzero(fold_of != fold))})
-        model = MODELS.get(_MODEL)(MODELS.get(_MODEL).settings_class(), DatasetInfo.from_dataset(others))
+        model = Rules(RulesSettings(joint_features=True), DatasetInfo.from_dataset(others))
         measured = Evidence(Context(model, others)).measure(facts.take(inside))
         parts += [_columns(block, inside, ranges) for block in measured]
         progress(fold + 1, folds)

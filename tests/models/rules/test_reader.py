@@ -1,5 +1,6 @@
 """Rules in words, and the facts behind an answer."""
 
+import numpy as np
 import pytest
 
 from nary.data.dataset import Dataset
@@ -89,3 +90,23 @@ def test_rules_have_examples_from_other_facts(reader: RuleReader) -> None:
 
 def test_rules_for_a_role(reader: RuleReader) -> None:
     assert set(reader.list_rules(role=Role.SUBJECT)["target"].str.split(" ").list.first()) == {"subject"}
+
+
+def test_a_joint_feature_is_counted_and_explained() -> None:
+    def works(person: str, firm: str, team: str) -> Fact:
+        return Fact(person, "works at", firm, [("team", team)])
+
+    people = [(f"{firm}{team}{i}", firm, team) for firm in "FG" for team in "XY" for i in range(3)]
+    facts = [works(*one) for one in people]
+    facts += [Fact(name, "reports to", f"head of {firm}{team}") for name, firm, team in people]
+    data = Dataset.from_facts("toy", {"train": facts})
+    model = Rules(RulesSettings(joint_features=True, fit_weights=False), DatasetInfo.from_dataset(data))
+    reader = RuleReader(model.engine, data.vocabulary)
+    row = np.array(ids(data, "FX0", "reports to", "head of FX"))
+    best = reader.explain(row, 2, int(row[2]))[0]
+    assert best.kind == "constant"
+    assert best.facts == (works("FX0", "F", "X"),)
+    # Three people work at F in X, and all of them report to its head; of the six at F only half do.
+    assert (best.support, best.cases) == (3, 3)
+    assert best.body.endswith("= F and subject of works at -> value of team in works at = X in one fact")
+    assert model.engine.score(row[None], 2).argmax() == row[2]

@@ -76,13 +76,15 @@ def all_chains(monkeypatch: pytest.MonkeyPatch) -> None:
         {},
         {"chains": False, "prior": 1.0, "min_support": 1},
         {"max_degree": 3, "min_confidence": 0.1},
+        {"joint_features": True},
     ],
 )
 def test_scores_equal_the_reference(changed: dict[str, Any]) -> None:
     check(small_data(40), RulesSettings(**changed), every=4)
 
 
-def test_they_do_so_with_many_facts_of_few_entities() -> None:
+@pytest.mark.parametrize("joint", [False, True])
+def test_they_do_so_with_many_facts_of_few_entities(joint: bool) -> None:
     data = generate(facts=60, entities=6, relations=2, max_arity=5)
-    train = data.facts
-    check(Dataset("few", data.vocabulary, {"train": train, "test": train.take(np.arange(4))}), RulesSettings(), every=8)
+    train, settings = data.facts, RulesSettings(joint_features=joint)
+    check(Dataset("few", data.vocabulary, {"train": train, "test": train.take(np.arange(4))}), settings, every=8)

@@ -46,10 +46,11 @@ def _steps(
         return [((int(engine.slots.target(query, masked)[0]), answer), *known)]
     if matches.kind == "constant":
         feature = key % len(features)
-        type_, target = int(features.type[feature]), int(features.target[feature])
-        if target < 0:
-            return [((int(features.slots[type_]), anchors[0]),)]
-        return [_edge(engine, type_, anchors[0], target)]
+        single = [part for part in features.parts[feature].tolist() if part >= 0] or [feature]
+        if features.target[single[0]] < 0:
+            return [((int(features.slots[features.type[feature]]), anchors[0]),)]
+        edges_ = [_edge(engine, int(features.type[one]), anchors[0], int(features.target[one])) for one in single]
+        return [tuple(dict.fromkeys(element for edge in edges_ for element in edge))]
     if matches.kind == "chain":
         first, second = divmod(key % edges.num_types**2, edges.num_types)
         starts = edges.target[(edges.source == anchors[0]) & (edges.type == first)]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from nary.models.rules.arrays import Index, Ints
 from nary.models.rules.edges import MANY, Edges, unique_with_fact
+from nary.models.rules.features import Features
 from nary.models.rules.heads import Instances
 from nary.models.rules.settings import RulesSettings
 
@@ -92,53 +93,6 @@ def anchors_of(instances: Instances) -> Instances:
     span = int(instances.anchor.max(initial=0)) + 1
     keys, fact = unique_with_fact(instances.head * span + instances.anchor, instances.fact)
     return Instances(keys // span, keys % span, np.full(len(keys), -1), fact)
-
-
-@dataclass(frozen=True, eq=False)
-class Features:
-    """What is known of each entity: an edge to a certain entity (``target`` >= 0), or being in a slot (-1).
-
-    ``type`` and ``target`` [F] describe the features; ``entity``, ``feature`` and ``fact`` [n] say who has which,
-    sorted by entity. For a slot ``type`` is the slot's number in ``slots``.
-    """
-
-    slots: Ints
-    type: Ints
-    target: Ints
-    entity: Ints
-    feature: Ints
-    fact: Ints
-    by_entity: Index
-    num_hubs: int
-
-    def __len__(self) -> int:
-        return len(self.type)
-
-
-def find_features(edges: Edges, settings: RulesSettings) -> Features:
-    """The features that ``min_support`` entities (at least two) have; hubs, with over ``max_degree``, have none."""
-    size = edges.num_entities
-    key = edges.type * size + edges.target
-    slots, slot_of_type = np.unique(edges.types[:, 0], return_inverse=True)
-    in_slot, slot_fact = unique_with_fact(edges.source * len(slots) + slot_of_type[edges.type], edges.fact)
-    offset = edges.num_types * size
-    keys = np.concatenate([key, offset + in_slot % len(slots)])
-    entity = np.concatenate([edges.source, in_slot // len(slots)])
-    fact = np.concatenate([edges.fact, slot_fact])
-    names, feature, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    frequent = counts >= max(settings.min_support, 2)  # what only one entity has says nothing of others
-    kept = frequent[feature]
-    entity, feature, fact = entity[kept], (np.cumsum(frequent) - 1)[feature[kept]], fact[kept]
-    degree = np.bincount(entity, minlength=size)
-    kept = degree[entity] <= settings.max_degree
-    order = np.flatnonzero(kept)[np.argsort(entity[kept], kind="stable")]
-    names = names[frequent]
-    is_edge = names < offset
-    type_ = np.where(is_edge, names // size, names - offset)
-    target = np.where(is_edge, names % size, -1)
-    entity = entity[order]
-    hubs = int((degree > settings.max_degree).sum())
-    return Features(slots, type_, target, entity, feature[order], fact[order], Index.of(entity), hubs)
 
 
 def mine_constants(instances: Instances, features: Features, settings: RulesSettings) -> RuleSet:

@@ -21,5 +21,7 @@ class RulesSettings(Settings):
     """Entities with more links of a type are hubs: rules do not pass through them."""
     chains: bool = True
     """Whether to count rules whose body is a chain of two links."""
+    joint_features: bool = False
+    """Whether to count rules about two elements of one fact together: the employer and the department."""
     fit_weights: bool = True
     """Whether to fit how much the rules of each head count, on a sample of the facts."""

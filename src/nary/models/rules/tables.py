@@ -8,8 +8,9 @@ import numpy as np
 from nary.facts import FactTable
 from nary.models.rules.chains import Walker, mine_chains
 from nary.models.rules.edges import Edges
+from nary.models.rules.features import Features, find_features
 from nary.models.rules.heads import Heads, collect, find_heads
-from nary.models.rules.mining import Features, RuleSet, find_features, mine_constants, mine_links, mine_pairs
+from nary.models.rules.mining import RuleSet, mine_constants, mine_links, mine_pairs
 from nary.models.rules.same import Contexts, mine_same
 from nary.models.rules.settings import RulesSettings
 from nary.models.rules.slots import Slots, linked_anchors, single_anchors
@@ -34,7 +35,7 @@ class Base:
         slots = Slots(num_relations)
         edges = Edges.of(facts, slots, num_entities)
         heads = find_heads(facts, slots, num_entities)
-        return cls(slots, heads, edges, find_features(edges, settings), Walker(edges))
+        return cls(slots, heads, edges, find_features(facts, slots, edges, settings), Walker(edges))
 
 
 @dataclass(frozen=True, eq=False)

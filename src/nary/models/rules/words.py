@@ -46,16 +46,23 @@ class RuleWords:
         return f"given {' and '.join(anchors)}: "
 
     def _body(self, kind: Kind, body: int) -> str:
-        types, features = self.engine.edges.num_types, self.engine.features
+        types = self.engine.edges.num_types
         if kind == "same":
             return f"{describe_bucket(body)} with the same"
         if kind == "constant":
-            if features.target[body] < 0:
-                return f"it is also {self._slot(int(features.slots[features.type[body]]))}"
-            return f"{self._type(int(features.type[body]))} = {self.vocabulary.entities[features.target[body]]}"
+            return self._feature(body)
         if kind == "chain":
             return f"{self._type(body // types)}, then {self._type(body % types)}"
         return self._type(body)
+
+    def _feature(self, feature: int) -> str:
+        features = self.engine.features
+        first, second = features.parts[feature].tolist()
+        if first >= 0:
+            return f"{self._feature(first)} and {self._feature(second)} in one fact"
+        if features.target[feature] < 0:
+            return f"it is also {self._slot(int(features.slots[features.type[feature]]))}"
+        return f"{self._type(int(features.type[feature]))} = {self.vocabulary.entities[features.target[feature]]}"
 
     def _type(self, type_: int) -> str:
         first, second = self.engine.edges.types[type_]
