@@ -112,7 +112,7 @@ def score_facts(dataset: Dataset, folds: int = FOLDS, progress: Progress = no_pr
     for fold in range(folds):
         inside = np.flatnonzero(fold_of == fold)
         others = Dataset(dataset.name, dataset.vocabulary, {"train": facts.take(np.flatnonzero(fold_of != fold))})
-        model = Rules(RulesSettings(joint_features=True), DatasetInfo.from_dataset(others))
+        model = Rules(RulesSettings.model_validate({"joint_features": True}), DatasetInfo.from_dataset(others))
         measured = Evidence(Context(model, others)).measure(facts.take(inside))
         parts += [_columns(block, inside, ranges) for block in measured]
         progress(fold + 1, folds)
