@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nary.errors import DataError
-from nary.facts import Fact, FactTable, Vocabulary
+from nary.facts import Fact, FactTable, Vocabulary, storage
+from nary.facts import table as table_module
 from nary.facts.storage import (
+    check_table,
     load_table_parquet,
     load_vocabulary,
     open_table,
@@ -26,9 +28,8 @@ entities, relations = st.sampled_from(VOCABULARY.entities), st.sampled_from(VOCA
 fact_lists = st.lists(
     st.builds(Fact, entities, relations, entities, st.lists(st.tuples(relations, entities), max_size=3)), max_size=8
 )
-TABLE = FactTable.from_facts(
-    [Fact("a", "r", "b", [("s", "c")]), Fact("b", "r", "c"), Fact("c", "s", "a", [("r", "a"), ("r", "b")])], VOCABULARY
-)
+FACTS = [Fact("a", "r", "b", [("s", "c")]), Fact("b", "r", "c"), Fact("c", "s", "a", [("r", "a"), ("r", "b")])]
+TABLE = FactTable.from_facts(FACTS, VOCABULARY)
 
 
 @given(fact_lists)
@@ -42,6 +43,21 @@ def test_tables_come_back(tmp_path_factory: pytest.TempPathFactory, facts: list[
         assert again == table
         assert again.fingerprint == table.fingerprint
         assert list(again.facts(VOCABULARY)) == facts
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_parts_of_a_table_are_as_good_as_the_whole(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "_PART", size)
+    monkeypatch.setattr(table_module, "_PART", size)
+    save_table_parquet(TABLE, tmp_path / "table.parquet")
+    again = load_table_parquet(tmp_path / "table.parquet")
+    assert again == TABLE
+    check_table(again, 3, 2)
+    parts = FactTable(TABLE.blocks)
+    assert list(parts.facts(VOCABULARY)) == FACTS
+    fingerprint = parts.fingerprint
+    monkeypatch.undo()
+    assert fingerprint == FactTable(TABLE.blocks).fingerprint
 
 
 def test_an_opened_table_stays_on_disk(tmp_path: Path) -> None:

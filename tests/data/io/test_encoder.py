@@ -2,12 +2,15 @@
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nary.data.io import encoder
 from nary.data.io.base import FactColumns
 from nary.data.io.encoder import Encoder, Interner
 from nary.facts import Fact, FactTable, Vocabulary
+from nary.facts.names import PackedNames
 
 
 def columns_of(facts: list[Fact], rows: list[int], splits: list[str | None] | None = None) -> FactColumns:
@@ -110,3 +113,18 @@ def test_crowded_slots() -> None:
             return (1 << self._bits) - 1 - super()._slots(places) % 3
 
     check(Crowded(), [[f"a{i}" for i in range(k, k + 40)] for k in range(0, 400, 25)])
+
+
+def test_very_many_names_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = FactColumns(np.arange(4), np.zeros(4, np.int64), pl.Series(["r", "é", "b"] * 2 + ["r", "a", "𝄞"] * 2))
+    plain, packed = Encoder(), Encoder()
+    plain.add(columns, "train")
+    packed.add(columns, "train")
+    vocabulary, tables = plain.finish()
+    monkeypatch.setattr(encoder, "MANY_NAMES", 3)
+    monkeypatch.setattr(encoder, "_NAMES", 2)
+    packed_vocabulary, packed_tables = packed.finish()
+    assert isinstance(packed_vocabulary.entities, PackedNames)
+    assert isinstance(packed_vocabulary.relations, tuple)
+    assert packed_vocabulary == vocabulary == Vocabulary(("a", "b", "é", "𝄞"), ("r",))
+    assert packed_tables == tables

@@ -144,3 +144,13 @@ def test_our_own_file_has_the_columns_we_read(tmp_path: Path) -> None:
     save(tmp_path / "a.parquet", [("s", "r", "o", pairs(("a", "v")))])
     write(read(tmp_path / "a.parquet"), tmp_path / "b.parquet")
     assert pl.read_parquet_schema(tmp_path / "b.parquet") == pl.read_parquet_schema(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_a_file_is_written_in_parts(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train = [Fact(f"s{i}", "r", "o", [("a", "v")] * (i % 3)) for i in range(7)]
+    data = Dataset.from_facts("x", {"train": train, "test": [Fact("s1", "r", "s2")]})
+    monkeypatch.setattr(parquet, "_ROWS", size)
+    write(data, tmp_path / "facts.parquet")
+    again = read(tmp_path / "facts.parquet")
+    assert {split: facts_of(again, split) for split in again.splits} == {"train": train, "test": facts_of(data, "test")}

@@ -18,7 +18,7 @@ from nary.facts.names import MANY_NAMES, PackedNames
 
 _FIRST_BITS = 12
 _NAMES = 1 << 16  # packed at a time
-_SLOTS_PER_NAME = 4  # at least, so that most look-ups end at the first slot
+_SLOTS_PER_NAME = 2  # at least, so that most look-ups end at the first slot
 
 _Hashes = npt.NDArray[np.uint64]
 _Numbers = npt.NDArray[np.int32]
@@ -33,12 +33,13 @@ class Interner:
 
     def __init__(self) -> None:
         self._names: list[pl.Series] = []
-        self._places: _Hashes = np.empty(0, np.uint64)  # by number
+        self._size = 0
+        self._places: _Hashes = np.empty(0, np.uint64)  # by number; those beyond the size are not in use
         self._checks: _Hashes = np.empty(0, np.uint64)
         self._clear(_FIRST_BITS)
 
     def __len__(self) -> int:
-        return self._checks.size
+        return self._size
 
     @property
     def names(self) -> pl.Series:
@@ -73,8 +74,13 @@ class Interner:
         return numbers
 
     def _add(self, places: _Hashes, checks: _Hashes) -> None:
-        first = len(self)
-        self._places, self._checks = np.append(self._places, places), np.append(self._checks, checks)
+        first, self._size = len(self), len(self) + places.size
+        if len(self) > self._places.size:  # not by as many as are new: very many names would be copied too often
+            more = len(self) // 4 + places.size
+            self._places, self._checks = (
+                np.append(old, np.empty(more, np.uint64)) for old in (self._places, self._checks)
+            )
+        self._places[first : len(self)], self._checks[first : len(self)] = places, checks
         if len(self) * _SLOTS_PER_NAME > self._table.size:
             first = 0
             self._clear((len(self) * _SLOTS_PER_NAME * 2).bit_length())
