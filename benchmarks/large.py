@@ -3,10 +3,10 @@
     python benchmarks/large.py [--json] [--entities 10000000] [--width 128] [--folder DIR]
 
 GRAN with 2 layers on random facts of arity 3, 512 instances a batch, the sampled softmax with 1,024 candidates. Times
-of the training process are those of the processor; ``bytes`` is its memory at its peak, ``predict_bytes`` that of
+are those of the processor. ``bytes`` is the memory of the training process at its peak, ``predict_bytes`` that of
 ``nary predict`` and ``serve_bytes`` that of ``nary serve``, which include the weights that are mapped into memory: the
-system can drop these pages again. ``serve_anonymous_bytes`` is what it cannot drop. Times of ``nary predict``, of the
-start of ``nary serve`` (``serve_seconds``) and of its answers are by the clock.
+system can drop these pages again. ``serve_anonymous_bytes`` is what it cannot drop. ``start_seconds`` are those until
+the server answers.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 import orjson
-from common import peak_bytes, seconds, show
+from common import peak_bytes, show
 from growth import RELATIONS, random_facts
 from scaling import StepTimes
 
@@ -83,36 +83,36 @@ def train(entities: int, width: int, folder: Path) -> dict[str, object]:
 def predict(entities: int, folder: Path) -> dict[str, object]:
     """A query answered by a process that loads the saved model."""
     command = [sys.executable, "-m", "nary", "predict", str(folder / "model"), "e00000001 | r002 | ?", "--json"]
-    start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert process.stdout is not None
     answers = orjson.loads(process.stdout.read())["answers"]
     _, _, usage = os.wait4(process.pid, 0)
     assert all(answer["name"] < f"e{entities:08d}" for answer in answers)
-    return {"predict_seconds": time.perf_counter() - start, "predict_bytes": usage.ru_maxrss * 1024}
+    return {"predict_seconds": usage.ru_utime + usage.ru_stime, "predict_bytes": usage.ru_maxrss * 1024}
 
 
 def serve(entities: int, folder: Path) -> dict[str, object]:
     """Queries and searches answered by a server that loads the saved model."""
     command = [sys.executable, "-m", "nary", "serve", str(folder / "model"), "--port", "0", "--json"]
-    start = time.perf_counter()
     process = subprocess.Popen([*command, "--timeout", "600"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         assert process.stdout is not None
         address = orjson.loads(process.stdout.readline())["address"]
-        figures: dict[str, object] = {"serve_seconds": time.perf_counter() - start}
-        random = np.random.default_rng(0)
-        names = [f"e{i:08d}" for i in random.integers(entities, size=QUESTIONS)]
+        figures: dict[str, object] = {"start_seconds": processor_seconds(process.pid)}
+        names = [f"e{i:08d}" for i in np.random.default_rng(0).integers(entities, size=QUESTIONS)]
         queries = [orjson.dumps({"fact": f"{name} | r002 | ?"}) for name in names]
-        answering = [seconds(lambda query=query: ask(f"{address}api/predict", query)) for query in queries]
-        figures["serve_predict_seconds"] = statistics.median(answering)
-        with ThreadPoolExecutor(QUESTIONS) as clients:
-            together = seconds(lambda: list(clients.map(lambda query: ask(f"{address}api/predict", query), queries)))
-        figures["serve_predict_together_seconds"] = together / QUESTIONS
+
+        def measure(figure: str, requests: list[tuple[str, bytes | None]], clients: int = 1) -> None:
+            start = processor_seconds(process.pid)
+            with ThreadPoolExecutor(clients) as pool:
+                list(pool.map(lambda request: ask(address + request[0], request[1]), requests))
+            figures[figure] = 1000 * (processor_seconds(process.pid) - start) / len(requests)
+
+        measure("answer_milliseconds", [("api/predict", query) for query in queries])
+        measure("answer_milliseconds_of_16_at_once", [("api/predict", query) for query in queries], QUESTIONS)
         typed = [name[:end] for name in names for end in range(1, len(name) + 1)]
-        for kind, texts in (("beginning", typed), ("inside", [name[3:] for name in names])):
-            times = sorted(seconds(lambda text=text: ask(f"{address}api/search?q={text}")) for text in texts)
-            figures[f"search_{kind}_p95_milliseconds"] = 1000 * times[int(0.95 * len(times))]
+        measure("search_milliseconds", [(f"api/search?q={text}", None) for text in typed])
+        measure("search_inside_milliseconds", [(f"api/search?q={name[3:]}", None) for name in names])
         status = dict(line.split(":", 1) for line in Path(f"/proc/{process.pid}/status").read_text().splitlines())
         for name, field in (("serve_bytes", "VmHWM"), ("serve_anonymous_bytes", "RssAnon")):
             figures[name] = int(status[field].split()[0]) * 1024
@@ -120,6 +120,12 @@ def serve(entities: int, folder: Path) -> dict[str, object]:
     finally:
         process.terminate()
         process.wait()
+
+
+def processor_seconds(process: int) -> float:
+    """The processor time that a process has had so far."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def ask(address: str, content: bytes | None = None) -> bytes:

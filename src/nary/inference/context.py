@@ -19,6 +19,7 @@ from nary.facts import GAP, Fact, FactTable, Position, Query
 from nary.facts.layout import RELATION
 from nary.inference.best import Best, BestCandidates, Wanted
 from nary.inference.calibration import Calibration
+from nary.inference.entity_index import EntityIndex
 from nary.inference.lookup import FactLookup
 from nary.inference.names import Names
 from nary.inference.slots import Slots
@@ -69,6 +70,7 @@ class Context:
         self.scorer = QueryScorer(model, _MEMORY, num_candidates=num_candidates)
         self._takes_partial = partial or next(model.parameters(), None) is None  # what only counts takes any part
         self.calibration = Calibration(model, num_candidates, held_out)
+        self.index: EntityIndex | None = None
 
     @property
     def calibrated(self) -> bool:
@@ -128,6 +130,22 @@ class Context:
                 best.add(scores)
             results.update(zip(places, best.results(), strict=True))
         return [results[place] for place in range(len(queries))]
+
+    def probably_best(self, queries: Sequence[EncodedQuery], wanted: Sequence[Wanted]) -> list[Best]:
+        """Like :meth:`best`, but entities come from the index if there is one, which may miss some."""
+        places = [place for place, query in enumerate(queries) if self.approximates(query)]
+        if self.index is None or not places:
+            return self.best(queries, wanted)
+        vectors = self.scorer.encode([queries[place] for place in places])
+        of_entities = self.index.best(vectors, [wanted[at] for at in places], self.calibration.temperature("entity"))
+        others = [place for place in range(len(queries)) if place not in set(places)]
+        of_others = self.best([queries[place] for place in others], [wanted[place] for place in others])
+        results = dict(zip([*places, *others], [*of_entities, *of_others], strict=True))
+        return [results[place] for place in range(len(queries))]
+
+    def approximates(self, query: EncodedQuery) -> bool:
+        """Whether the index answers this query."""
+        return self.index is not None and query.kind == "entity"
 
     @cached_property
     def _arities(self) -> set[int]:

@@ -38,8 +38,9 @@ def predict(context: Context, queries: Sequence[Query], k: int, known: Known) ->
             context.notes(query),
             context.calibrated,
             _estimate(context, ranges[place], best),
+            context.approximates(encoded[place]),
         )
-        for place, (query, best) in enumerate(zip(queries, context.best(encoded, wanted), strict=True))
+        for place, (query, best) in enumerate(zip(queries, context.probably_best(encoded, wanted), strict=True))
     ]
 
 

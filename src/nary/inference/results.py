@@ -149,6 +149,7 @@ class Prediction(Result[Answer]):
 
     ``matches`` is the number of stored facts that contain the query. ``calibrated`` if the probabilities were
     calibrated on facts the model was not trained on. ``value`` is given where numbers or dates are expected.
+    ``approximate`` if an index was used, which may miss answers.
     """
 
     _items = "answers"
@@ -160,6 +161,7 @@ class Prediction(Result[Answer]):
     notes: Sequence[str] = ()
     calibrated: bool = False
     value: EstimatedValue | None = None
+    approximate: bool = False
 
     def _gist(self) -> str:
         shown = [f"{answer.label} {answer.probability:.1%}" for answer in self.answers[:3]]

@@ -24,6 +24,7 @@ from nary.files.writing import atomic_path
 from nary.html import table_html
 from nary.inference import folder as model_folder
 from nary.inference.card import card
+from nary.inference.entity_index import EntityIndex
 from nary.inference.prediction import Known
 from nary.inference.predictor import Predictor
 from nary.inference.provenance import Update
@@ -116,6 +117,15 @@ class TrainedModel:
         """Move the model to ``device`` (``"cpu"``, ``"cuda"``, or ``"auto"``) and return it."""
         self.module.to(resolve_device(device))
         self.__dict__.pop("predictor", None)
+        return self
+
+    def use_index(self) -> "TrainedModel":
+        """Predict entities by an approximate index from now on, for very large vocabularies, and return the model.
+
+        The index is made of the vectors as they are (extra ``faiss``). Predictions may miss answers, and say that they
+        are approximate; everything else stays exact. Moving the model to another device removes the index.
+        """
+        self.predictor.context.index = EntityIndex(self.module)
         return self
 
     def evaluate(

@@ -1,13 +1,16 @@
 """``nary serve``: a trained model as an HTTP API with an explorer page."""
 
 from importlib.util import find_spec
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nary.apps.cli.options import Device, Json, RunPath, Threads
 from nary.apps.cli.output import print_json, say
 from nary.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from nary.runs import TrainedModel
 
 
 def serve(
@@ -24,6 +27,10 @@ def serve(
         bool, typer.Option("--insecure", help="Serve everybody who gets here without a token.")
     ] = False,
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds an answer may take.")] = 30.0,
+    index: Annotated[
+        bool,
+        typer.Option("--index", help="Predict entities by an approximate index: for millions of them (extra faiss)."),
+    ] = False,
     open_: Annotated[bool, typer.Option("--open", help="Open the explorer in the browser.")] = False,
     device: Device = "auto",
     threads: Threads = None,
@@ -32,6 +39,8 @@ def serve(
     """Serve a trained model: the explorer page at /, a JSON API under /api, described at /openapi.json.
 
     Example: nary serve runs/nobel-gran --open
+
+    Example: nary serve runs/large --index --timeout 60
     """
     require_server()
     from nary.apps.server.app import ServeOptions, start
@@ -39,7 +48,12 @@ def serve(
 
     options = ServeOptions(host, port, token, insecure, timeout, open_)
     say = (lambda address: print_json({"address": address})) if json else say_address
-    start(lambda: load_model(run, device), options, say)
+
+    def load() -> "TrainedModel":
+        model = load_model(run, device)
+        return model.use_index() if index else model
+
+    start(load, options, say)
 
 
 def require_server() -> None:
