@@ -1,5 +1,6 @@
 """``nary update`` as people use it."""
 
+import json
 from pathlib import Path
 
 from apps.command import Nary
@@ -71,4 +72,8 @@ def test_unseen_names(nary: Nary, run_folder: Path, model: TrainedModel, tmp_pat
     assert scored.out.count("'Ada' is taken for") == 1
     assert scored.out.count("\n") == 2
     assert nary("score", run_folder, f"Ada | {relation} | {entity}", "--unseen").code == 0
-    assert "one QUERY" in nary("predict", run_folder, "--facts", "x", "--out", tmp_path / "y", "--unseen").err
+    (tmp_path / "queries.txt").write_text(f"{query}\n")
+    many = ("predict", run_folder, "--facts", tmp_path / "queries.txt", "--out", tmp_path / "answers.jsonl")
+    assert "unknown entity 'Ada'" in nary(*many).err
+    assert nary(*many, "--unseen").code == 0
+    assert json.loads((tmp_path / "answers.jsonl").read_text())["notes"] == shown["notes"]

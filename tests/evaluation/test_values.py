@@ -122,10 +122,20 @@ def test_fits_by_hand() -> None:
     scores = np.zeros((4, 160))
     scores[:, :10] = 50.0  # the first ten are certain
     fit, lift = values.fits(scores, np.array([3.5, 155.0, -1.0, 1e6]))
-    certain, doubt, outside = 0.98 + 0.02 / 16, 0.02 / 16, 1 / 162
+    certain, doubt = 0.98 + 0.02 / 16, 0.02 / 16
+    just_outside = certain * np.exp(-16 / 159)  # 1 below a range of 159
     entropy = -certain * np.log(certain) - 15 * doubt * np.log(doubt)
-    assert fit == pytest.approx(np.minimum(0, np.log([certain, doubt, outside, outside]) + entropy))
-    assert lift == pytest.approx(np.log([certain, doubt, outside, outside]) - np.log(1 / 16))
+    assert fit == pytest.approx(np.minimum(0, np.log([certain, doubt, just_outside, doubt]) + entropy))
+    assert lift == pytest.approx(np.log([certain, doubt, just_outside, doubt]) - np.log(1 / 16))
+
+
+def test_a_value_fits_less_the_farther_it_is_outside() -> None:
+    values = range_of([float(number) for number in range(160)])
+    fit, _ = values.fits(np.zeros((4, 160)), np.array([159.0, 160.0, 170.0, 1e9]))
+    assert (np.diff(fit) < 0).all()
+    assert fit[1] == pytest.approx(fit[0] - 16 / 159)  # a day after the last is nearly as good
+    single = range_of([5.0])
+    assert np.diff(single.fits(np.zeros((2, 1)), np.array([5.0, 6.0]))[0]) < 0
 
 
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=30), st.floats(-10, 40))

@@ -7,7 +7,7 @@ import pytest
 
 from nary.errors import OutputError
 from nary.inference.export.tables import column_names, prediction_table, score_table, write_table
-from nary.inference.results import Answer, ElementPlausibility, Plausibility, Prediction
+from nary.inference.results import Answer, ElementPlausibility, EstimatedValue, Plausibility, Prediction
 from nary.inference.scoring import ScoredFact
 
 EDGES = pl.DataFrame(
@@ -39,7 +39,17 @@ def test_answers_join_on_ids() -> None:
     assert table.select("line", "subject", "object", "q", "rank", "answer", "label").rows() == [
         (3, "p1", "?", "x;y", 1, "f1", "Acme"), (3, "p1", "?", "x;y", 2, "5", "5 kg")
     ]  # fmt: skip
+    assert table["value_median"].to_list() == [None, None]
     assert prediction_table([]).height == 0
+
+
+def test_expected_values_are_plain() -> None:
+    value = EstimatedValue("7; 80% between 5 and 9", "5^^number", "7^^number", "9^^number", 0.8)
+    answers = [Answer("7^^number", "7", 0.2, 2.0, False)]
+    table = prediction_table([(1, Prediction("a | r | b | paid: ?", "value 1", answers, value=value))])
+    assert table.select("paid", "answer", "value_median", "value_low", "value_high").rows() == [
+        ("?", "7", "7", "5", "9")
+    ]
 
 
 def test_files(tmp_path: Path) -> None:

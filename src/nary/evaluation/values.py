@@ -34,18 +34,25 @@ class ValueRange:
     def fits(self, scores: npt.NDArray[np.floating], values: Numbers) -> tuple[Numbers, Numbers]:
         """How well ``values`` [n] fit, near ones alike, by scores [n, E] of all entities: logarithms [n] of two ratios.
 
-        The literals are counted in bins of about as many literals each, and one for what is outside of the range. The
-        probability of the bin of a value is compared with the number of bins that the scores hesitate between, and with
-        the share of literals in the bin.
+        The literals are counted in bins of about as many literals each. The probability of the bin of a value is
+        compared with the number of bins that the scores hesitate between, and with the share of literals in the bin.
+        Outside of the range it falls with the distance, from that of the nearest bin to that of a single literal.
         """
         cuts = np.quantile(self.values, np.linspace(0, 1, _BINS + 1)[1:-1])
         members = np.eye(_BINS)[np.searchsorted(cuts, self.values)]  # [L, bins]
         masses = _probabilities(scores[:, self.ids]) @ members * (1 - _DOUBT) + _DOUBT / _BINS  # [n, bins]
         bins, rows = np.searchsorted(cuts, values), np.arange(len(values))
-        is_outside = (values < self.values[0]) | (values > self.values[-1])
-        mass = np.log(np.where(is_outside, 1 / (len(self.values) + 2), masses[rows, bins]))
+        mass = np.log(self._outside(masses[rows, bins], values))
         entropy = -(masses * np.log(masses)).sum(1)
         return np.minimum(0, mass + entropy), mass - np.log(members.mean(0)[bins].clip(min=1 / len(self.values)))
+
+    def _outside(self, masses: Numbers, values: Numbers) -> Numbers:
+        """The probabilities ``masses`` [n] of the bins of ``values`` [n], less for those outside of the range."""
+        first, last = self.values[0], self.values[-1]
+        distance = np.maximum(0, np.maximum(first - values, values - last))
+        width = (last - first) / _BINS
+        falling = np.exp(-distance / width) if width else np.where(distance, 0.0, 1.0)
+        return np.minimum(masses, np.maximum(masses * falling, 1 / (len(self.values) + 2)))
 
     def quantiles(self, scores: npt.NDArray[np.floating]) -> Rows:
         """The places of the median, and before and after it of the ends of the interval [n, 3].

@@ -89,7 +89,7 @@ def predict_file(
 
 
 def _predict_file(predictor: Predictor, job: Job, progress: Progress, workers: Workers) -> Answered:
-    once = str(job.queries) == "-" or job.queries.is_fifo()  # what can be read only once is not counted before
+    once = is_read_once(job.queries)  # and therefore not counted before
     if once and workers.size > 1:
         raise SettingError("several workers cannot read the same pipe", "Give --facts a file.")
     total = None if once else sum(1 for _ in _lines(job.queries))
@@ -144,6 +144,24 @@ def predict_to_table(predictor: Predictor, job: Job, progress: Progress = no_pro
     write_table(prediction_table(results, job.columns), job.out)
     write_sidecar(job.out, job.about)
     return Answered(len(results), errors, 0)
+
+
+def unknown_queries(predictor: Predictor, path: Path) -> Iterator[Query]:
+    """The queries of a file with names that ``predictor`` does not know; lines that are no queries are left out."""
+    for _, line in _lines(path):
+        try:
+            query = as_query(parse_line(line.decode()))
+        except (UnicodeDecodeError, NaryError):
+            continue
+        try:
+            predictor.check(query)
+        except NaryError:
+            yield query
+
+
+def is_read_once(path: Path) -> bool:
+    """Whether the queries come from standard input or a pipe."""
+    return str(path) == "-" or path.is_fifo()
 
 
 def _read_single(predictor: Predictor, number: int, line: bytes) -> "_Line":

@@ -41,7 +41,8 @@ def _shown(result: Result[Any]) -> _Shown:
 
 
 def _notes(result: Result[Any]) -> Sequence[str]:
-    return getattr(result, "notes", ())
+    value = result.value if isinstance(result, Prediction) else None
+    return [*getattr(result, "notes", ()), *([f"value: {value.label}"] if value else [])]
 
 
 def _share(value: float) -> Bar:

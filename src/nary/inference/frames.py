@@ -29,6 +29,9 @@ _COLUMNS: dict[type[Result[Any]], dict[str, Any]] = {
         "probability": _NUMBER,
         "score": _NUMBER,
         **_KNOWN,
+        "value_median": _TEXT,
+        "value_low": _TEXT,
+        "value_high": _TEXT,
     },
     Completions: {"query": _TEXT, "rank": _WHOLE, "fact": _TEXT, "probability": _NUMBER, "score": _NUMBER, **_KNOWN},
     Plausibility: {
@@ -82,8 +85,10 @@ _SPECIAL: dict[str, Callable[[Any], Any]] = {
 def result_frame(result: Result[Any]) -> pl.DataFrame:
     """A row for each item of ``result``, numbered by ``rank`` if it has none; equal columns for equal types."""
     rows = []
+    value = result.value if isinstance(result, Prediction) else None
+    estimate = {f"value_{part}": getattr(value, part, None) for part in ("median", "low", "high")}
     for rank, item in enumerate(result, 1):
-        row = {"rank": rank, **vars(result), **vars(item)}
+        row = {"rank": rank, **estimate, **vars(result), **vars(item)}
         if hasattr(item, "stored"):
             row |= {name: read(item) for name, read in _SPECIAL.items()}
         rows.append(row)

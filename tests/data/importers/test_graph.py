@@ -106,7 +106,11 @@ def test_the_mapping_is_stored_and_can_be_used_again(folder: Path, tmp_path: Pat
         ("edges = 1", "is not a mapping: edges"),
         ("[[edges]]\nfile = 'edges.csv'", "is not a mapping: edges.0.start"),
         ("x", "is not a mapping"),
-        ("[[edges]]\nfile = 'other.csv'\nstart = 'start'\nend = 'end'", "no table is called 'other.csv'"),
+        (
+            "[[edges]]\nfile = 'a.csv'\nstart = 'start'\nend = 'end'\n[[edges]]\nfile = 'b.csv'\nstart = 's'\nend = 'e'",
+            "no table is called 'a.csv'",
+        ),
+        ("[[edges]]\nfile = 'edges.csv'\nstart = 'start'\nend = 'end'", "has neither a type nor a relation"),
         ("[[edges]]\nfile = 'edges.csv'\nstart = 'strat'\nend = 'end'", "edges.csv has no column 'strat'"),
     ],
 )

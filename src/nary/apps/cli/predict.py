@@ -84,30 +84,34 @@ def predict(
 
     Example: nary predict runs/nobel-gran "Marie Curie | award received | ? | point in time: 1911"
     """
-    from nary.inference.batch import Job
+    from nary.data.importers.mapping import FILE as MAPPING
+    from nary.inference.batch import Job, is_read_once, unknown_queries
     from nary.inference.export.tables import PARTS, column_names, is_table
     from nary.runs import load_model
 
     if (query is None) == (facts is None) or (facts is None) != (out is None):
         raise SettingError("give either a QUERY, or --facts FILE and --out FILE", "See: nary predict --help")
-    if unseen and query is None:
-        raise SettingError("--unseen is for one QUERY", "nary update adds the names of many facts to a model.")
+    if unseen and facts is not None and is_read_once(facts):
+        raise SettingError("--unseen reads the queries twice, and a pipe cannot be", "Give --facts a file.")
     if in_several(workers) and (out is None or is_table(out)):
         raise SettingError("several workers answer --facts and write JSON Lines", "Give --out a name with .jsonl.")
     if like is not None and (out is None or not is_table(out)):
         raise SettingError("--like names the columns of a table", "Give --out a name with .csv or .parquet.")
+    if like is not None and not (like / MAPPING).is_file():
+        raise SettingError(f"{like} has no {MAPPING}", "Give a folder that nary import made of tables.")
     if launched(workers):
         return
     loaded = load_model(run, device)
-    if query is not None:
-        loaded = loaded.with_unseen_names([query], only_values=not unseen)
-    predictor = loaded.predictor
     if facts is not None and out is not None:
         columns = PARTS if like is None else column_names(like)
         job = Job(facts, out, k, known.value, on_error is OnError.skip, loaded.fingerprint, columns)
-        _answer_file(predictor, job, json)
+        if (unseen or loaded.module.embeds_values) and not is_read_once(facts):
+            queries = [*unknown_queries(loaded.predictor, facts)]
+            loaded = loaded.with_unseen_names(queries, only_values=not unseen)
+        _answer_file(loaded.predictor, job, json)
     elif query is not None:
-        _answer(predictor, query, k, known, json)
+        loaded = loaded.with_unseen_names([query], only_values=not unseen)
+        _answer(loaded.predictor, query, k, known, json)
 
 
 def _answer(predictor: "Predictor", query: str, k: int, known: KnownAnswer, json: bool) -> None:

@@ -39,6 +39,8 @@ def split(
 
     Example: nary split facts.jsonl --out my-data --separate-primary
     """
+    from nary.data.importers.graph import write_imported
+    from nary.data.importers.mapping import FILE, GraphMapping
     from nary.data.io.writer import write
     from nary.data.statistics import counts
     from nary.data.transforms.splits import split_dataset
@@ -47,7 +49,10 @@ def split(
     divided = split_dataset(dataset, valid, test, seed, keep_primary_together=separate_primary)
     notice(divided.notes[-1])
     with progress_bar("Writing", show=not as_json) as progress:
-        write(divided, out, progress=progress)
+        if (mapping := Path(data) / FILE).is_file() and not out.suffix:  # the columns that the facts come from
+            write_imported(divided, out, GraphMapping.read(mapping), progress=progress)
+        else:
+            write(divided, out, progress=progress)
     sizes = {name: len(divided.splits.get(name, ())) for name in ("train", "valid", "test")}
     if as_json:
         print_json({**counts(divided), "facts": sizes, "seed": seed, "out": str(out)})

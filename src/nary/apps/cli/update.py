@@ -53,17 +53,20 @@ def update(
 
 
 def _print(result: "UpdateResult") -> None:
+    from nary.facts.literal import is_literal
+
     done = result.update
     stored = f" ({result.stored:,} were stored already, or given twice)" if result.stored else ""
     typer.echo(f"{done.facts:,} facts added to train{stored}.")
     vocabulary = result.model.vocabulary
-    for what, count, names in (
-        ("entities", done.entities, vocabulary.entities),
-        ("relations", done.relations, vocabulary.relations),
-    ):
-        if count:
-            examples = ", ".join(repr(vocabulary.label(name)) for name in names[-count:][:_SHOWN])
-            typer.echo(f"{count:,} new {what}: {examples}{', ...' if count > _SHOWN else ''}")
+    entities = vocabulary.entities[len(vocabulary.entities) - done.entities :]
+    relations = vocabulary.relations[len(vocabulary.relations) - done.relations :]
+    literals = [name for name in entities if is_literal(name)]
+    others = [name for name in entities if not is_literal(name)]
+    for what, names in (("entities", others), ("numbers, dates and texts", literals), ("relations", relations)):
+        if names:
+            examples = ", ".join(repr(vocabulary.label(name)) for name in names[:_SHOWN])
+            typer.echo(f"{len(names):,} new {what}: {examples}{', ...' if len(names) > _SHOWN else ''}")
     if result.steps:
         typer.echo(f"Learned in {result.steps:,} steps, {result.seconds:.1f} seconds.")
     for note in result.notes:

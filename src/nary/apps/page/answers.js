@@ -23,7 +23,7 @@ export function answers(prediction, onChoose) {
   const [stored, predicted] = [list(true), list(false)];
   return [
     notes(prediction),
-    prediction.value && h("p", {}, "Estimate: ", h("strong", {}, prediction.value.label)),
+    prediction.value && h("p", { class: "expected" }, "Expected value: ", h("strong", {}, prediction.value.label)),
     h(
       "div",
       { onkeydown: moveFocus },

@@ -1,6 +1,9 @@
 /** The results of a file to keep: as a table (CSV), or as JSON Lines with everything the server said. */
 
-const COLUMNS = ["line", "text", "kind", "rank", "answer", "label", "probability", "known", "worst", "error"];
+const COLUMNS = [
+  ...["line", "text", "kind", "rank", "answer", "label", "probability", "known"],
+  ...["value_median", "value_low", "value_high", "worst", "error"],
+];
 
 /** A row for each fact, for each answer of a question, and for each line with an error. */
 export function asCsv(results) {
@@ -29,6 +32,7 @@ function rowsOf({ number, text, plausibility, prediction, error }) {
     const { plausibility: probability, known, elements } = plausibility;
     return [{ ...line, kind: "fact", probability, known, worst: elements[0]?.position }];
   }
+  const { median, low, high } = prediction.value ?? {};
   const rows = prediction.answers.map(({ name, label, fact, probability, known }, index) => ({
     ...line,
     kind: "question",
@@ -37,6 +41,9 @@ function rowsOf({ number, text, plausibility, prediction, error }) {
     label: label ?? fact,
     probability,
     known,
+    value_median: median,
+    value_low: low,
+    value_high: high,
   }));
   return rows.length ? rows : [{ ...line, kind: "question" }];
 }

@@ -141,12 +141,13 @@ function verdict({ plausibility, known, elements }) {
   );
 }
 
-function best({ answers }) {
+function best({ answers, value }) {
   const [first, ...others] = answers;
   if (!first) return h("span", { class: "quiet" }, "no answers");
   return h(
     "span",
     { class: "verdict" },
+    value && h("span", {}, "expected ", h("strong", {}, value.label)),
     h("strong", {}, first.label ?? first.fact),
     first.known ? h("span", { class: "badge" }, "known") : h("span", { class: "number" }, percent(first.probability)),
     others.length > 0 &&

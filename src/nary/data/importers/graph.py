@@ -1,7 +1,7 @@
 """Importing a property graph: read its tables, guess or read the mapping, and make a dataset."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nary.data.dataset import Dataset
@@ -41,7 +41,7 @@ class GraphImport:
         name = paths[0].resolve().name.partition(".")[0]
         if mapping is None:
             return cls(name, tables, guess_mapping(edge_tables, node_tables, choices))
-        stored = GraphMapping.read(mapping)
+        stored = _named_like(GraphMapping.read(mapping), edge_tables, node_tables)
         _check_mapping(stored, tables, mapping)
         return cls(name, tables, stored)
 
@@ -66,6 +66,19 @@ def write_imported(
         (temporary / FILE).write_text(mapping.to_toml(), encoding="utf-8")
 
 
+def _named_like(mapping: GraphMapping, edges: Sequence[Table], nodes: Sequence[Table]) -> GraphMapping:
+    """The mapping for tables of other names, such as ``new-edges.csv`` for ``edges.csv``, if there is one of a kind.
+
+    Without tables of nodes, what the mapping says of nodes is left out.
+    """
+    edge_mappings, node_mappings = mapping.edges, mapping.nodes if nodes else []
+    if len(edge_mappings) == len(edges) == 1:
+        edge_mappings = [replace(edge_mappings[0], file=edges[0].name)]
+    if len(node_mappings) == len(nodes) == 1:
+        node_mappings = [replace(node_mappings[0], file=nodes[0].name)]
+    return GraphMapping(edge_mappings, node_mappings)
+
+
 def _check_mapping(mapping: GraphMapping, tables: Mapping[str, Table], path: Path) -> None:
     """Refuse a mapping of other tables or columns."""
     every: list[EdgeMapping | NodeMapping] = [*mapping.edges, *mapping.nodes]
@@ -77,5 +90,12 @@ def _check_mapping(mapping: GraphMapping, tables: Mapping[str, Table], path: Pat
             if column not in tables[each.file].frame.columns:
                 hint = did_you_mean(column, tables[each.file].frame.columns)
                 raise DataError(f"{each.file} has no column {column!r}", hint, str(path))
+    for edges in mapping.edges:
+        if not edges.type and not edges.relation:
+            raise DataError(
+                f"{edges.file} has neither a type nor a relation",
+                'Add type = "COLUMN" or relation = "NAME".',
+                str(path),
+            )
     for types in (*(each.qualifiers for each in mapping.edges), *(each.facts for each in mapping.nodes)):
         check_types(types, VALUE_TYPES)

@@ -35,6 +35,9 @@ _PREDICTED: dict[str, Any] = {
     "probability": pl.Float64,
     "score": pl.Float64,
     "known": pl.Boolean,
+    "value_median": pl.String,
+    "value_low": pl.String,
+    "value_high": pl.String,
     "error": pl.String,
 }
 _SCORED: dict[str, Any] = {
@@ -97,14 +100,19 @@ def prediction_table(
 ) -> pl.DataFrame:
     """Return a row for each answer to each query, given with its line; ``rank`` numbers the answers of a query.
 
-    A query without answers has a row too, and so has a line that is no query, with its ``error``.
+    Where numbers or dates are expected, each row also has the median of the value and its interval. A query without
+    answers has a row too, and so has a line that is no query, with its ``error``.
     """
     rows: list[tuple[dict[str, str], dict[str, Any]]] = []
     for number, result in results:
         if isinstance(result, NaryError):
             rows.append(({}, {"line": number, "error": result.message}))
             continue
-        query, about = _spread(parse_query(result.query), columns), {"line": number, "position": result.position}
+        query = _spread(parse_query(result.query), columns)
+        about: dict[str, Any] = {"line": number, "position": result.position}
+        if value := result.value:
+            names = {"value_median": value.median, "value_low": value.low, "value_high": value.high}
+            about |= {column: _plain(name) for column, name in names.items()}
         for rank, answer in enumerate(result.answers, 1):
             added = {
                 "rank": rank,
