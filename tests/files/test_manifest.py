@@ -1,6 +1,7 @@
 """Every change of a folder is noticed, and no kill leaves it half changed."""
 
 import os
+import shutil
 from pathlib import Path
 
 import orjson
@@ -97,11 +98,36 @@ def test_files_that_grow_may_grow(folder: Path) -> None:
     assert states(folder) == {}
 
 
-def change(folder: Path) -> None:
+def change(folder: Path, text: str = "ONE") -> None:
     with updating(folder) as update:
-        update.path("a.json").write_text("ONE")
+        update.path("a.json").write_text(text)
         update.path("d.txt").write_text("four")
         update.remove("b.bin")
+
+
+def change_and_kill(folder: Path, calls: int, text: str = "ONE") -> bool:
+    """Change, unless killed before the call of that number of those that change the disk; whether it was not killed."""
+    left = calls
+    remaining = {name: getattr(os, name) for name in ("replace", "fsync", "unlink")}
+
+    def stopping(name: str) -> object:
+        def call(*arguments: object) -> object:
+            nonlocal left
+            left -= 1
+            if left <= 0:
+                raise SystemExit  # and everything after it, as for a dead process
+            return remaining[name](*arguments)
+
+        return call
+
+    with pytest.MonkeyPatch.context() as patched:
+        for name in remaining:
+            patched.setattr(os, name, stopping(name))
+        try:
+            change(folder, text)
+        except SystemExit:
+            return False
+    return True
 
 
 def test_files_are_changed_together(folder: Path) -> None:
@@ -116,34 +142,24 @@ def test_files_are_changed_together(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("calls", range(1, 20))
-def test_a_kill_at_any_moment_leaves_known_files(folder: Path, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed before one of the calls that change the disk, the folder holds old or new files, and says so."""
-    left = calls
-    remaining = {name: getattr(os, name) for name in ("replace", "fsync", "unlink")}
-
-    def stopping(name: str) -> object:
-        def call(*arguments: object) -> object:
-            nonlocal left
-            left -= 1
-            if left <= 0:
-                raise SystemExit  # and everything after it, as for a dead process
-            return remaining[name](*arguments)
-
-        return call
-
-    with monkeypatch.context() as patched:
-        for name in remaining:
-            patched.setattr(os, name, stopping(name))
-        done = True
-        try:
-            change(folder)
-        except SystemExit:
-            done = False
+def test_a_kill_at_any_moment_leaves_known_files(folder: Path, calls: int) -> None:
+    """The folder holds old or new files, and says so."""
+    done = change_and_kill(folder, calls)
     assert set(states(folder).values()) <= {"not listed"}
     assert check_manifest(folder)
     assert (folder / "a.json").read_text() in (("ONE",) if done else ("one", "ONE"))
     change(folder)
     assert states(folder) == {}
+
+
+@pytest.mark.parametrize("first", range(1, 20))
+def test_a_second_kill_leaves_known_files_too(folder: Path, tmp_path: Path, first: int) -> None:
+    change_and_kill(folder, first)
+    for second in range(1, 20):
+        again = tmp_path / str(second)
+        shutil.copytree(folder, again)
+        change_and_kill(again, second, "1")
+        assert set(states(again).values()) <= {"not listed"}, second
 
 
 def test_a_full_disk_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,7 +158,9 @@ class FolderUpdate:
             after = {name: entry for name, entry in before.items() if name not in self.removed} | self.added
             for name, temporary in self.new.items():
                 after[name] = replace(digest(temporary), grows=name in before and before[name].grows)
-            pending = {name: _pending(after[name], before.get(name)) for name in self.new}
+            pending = {
+                name: replace(after[name], before=_checksum(self.folder / name, before.get(name))) for name in self.new
+            }
             _write(self.folder, {**before, **self.added, **pending})
         for name, temporary in self.new.items():
             os.replace(temporary, self.folder / name)  # noqa: PTH105
@@ -230,8 +232,11 @@ def _inner_units(folder: Path) -> list[str]:
     return inner
 
 
-def _pending(entry: Entry, before: Entry | None) -> Entry:
-    return replace(entry, before=before.sha256 if before else "")
+def _checksum(path: Path, entry: Entry | None) -> str:
+    """The SHA-256 of a file as it is now, empty if there is none."""
+    if entry is None or entry.before is not None:  # a change was killed: nothing, the old, or the new file is there
+        return digest(path).sha256 if path.exists() else ""
+    return entry.sha256
 
 
 def _write(folder: Path, entries: Mapping[str, Entry]) -> None:
