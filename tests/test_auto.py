@@ -39,6 +39,7 @@ def test_its_parts_have_sizes_by_the_number_of_facts(data: Dataset) -> None:
     recipe = auto_recipe(data, {"training.seed": 4, "data.qualifiers": False})
     rules, gran, tuples = recipe.parts
     assert (rules.model_name, gran.model_name) == ("rules", "gran")
+    assert rules.model.model_dump()["joint_features"]
     sizes = gran_sizes(150)
     assert gran.training.batch_size == tuples.training.batch_size == sizes["training.batch_size"]
     assert gran.training.qualifier_dropout == choose_recipe("nobel", "gran").training.qualifier_dropout > 0
@@ -65,8 +66,9 @@ def test_in_python(data: Dataset) -> None:
 
 def test_interrupted_it_resumes(data: Dataset, tmp_path: Path) -> None:
     interrupt = OnStep(lambda report: report.step == 3 and os.kill(os.getpid(), signal.SIGINT))
+    recipe = auto_recipe(data, {"training.max_steps": 5})  # by steps: how many fit a time depends on the machine
     with pytest.raises(InterruptedRun, match="gran: stopped after step 3; saved"):
-        library.train(data, minutes=0.05, out=tmp_path / "run", callbacks=[interrupt])
+        library.train(data, recipe=recipe, out=tmp_path / "run", callbacks=[interrupt])
     resume(tmp_path / "run")
     assert {path.name for path in (tmp_path / "run" / "parts").iterdir()} == {"rules", "gran", "m-distmult"}
     assert load_model(tmp_path / "run").name == "blend"

@@ -9,9 +9,10 @@ import pytest
 from apps.server.browser import PHONE, Page
 from apps.server.laureates import IMAGE, SCRIPT
 from apps.server.running import client_of, nary_process, serving
-from runs.small import small_run
+from runs.small import dataset_of, small_run
 from selenium.webdriver.common.keys import Keys
 
+from nary.facts import Fact
 from nary.runs import blend_runs, load_model
 
 pytestmark = pytest.mark.browser
@@ -140,6 +141,25 @@ def test_a_blend_with_its_parts_and_rules(shared_page: Page, page_folder: Path, 
         rule = page.text("#relation-rules .rules li")
         assert re.search(r"holds in [\d,]+ of [\d,]+ cases · confidence [\d.]+%", rule)
         assert page.complaints() == []
+
+
+def test_the_expected_number_on_the_page_and_in_a_file(shared_page: Page, tmp_path: Path) -> None:
+    pay = [(f"P{i}", f"{1000 + 10 * i}^^number") for i in range(20)]
+    facts = [Fact(name, "works at", "Firm", [("paid", amount)]) for name, amount in pay]
+    small_run(tmp_path / "run", "rules", dataset_of(train=facts, valid=facts[:2]), training__batch_size=8)
+    question = "P1 | works at | Firm | paid: ?"
+    value = load_model(tmp_path / "run").predict(question).value
+    assert value is not None
+    (tmp_path / "questions.txt").write_text(question)
+    with serving(tmp_path / "run") as served:
+        page = Page(shared_page.driver, served.url)
+        page.open(question)
+        assert page.text("#answers .expected") == f"Expected value: {value.label}"
+        page.go("#/file")
+        page.one("#file-input").send_keys(str(tmp_path / "questions.txt"))
+        page.button("Score and answer").click()
+        page.until(lambda: f"expected {value.label}" in " ".join(page.texts("#file-results .results li")))
+        page.complaints()  # rules have no similar entities, which the server says
 
 
 def test_why_for_any_element(page: Page) -> None:

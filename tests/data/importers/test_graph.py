@@ -107,7 +107,7 @@ def test_the_mapping_is_stored_and_can_be_used_again(folder: Path, tmp_path: Pat
         ("[[edges]]\nfile = 'edges.csv'", "is not a mapping: edges.0.start"),
         ("x", "is not a mapping"),
         (
-            "[[edges]]\nfile = 'a.csv'\nstart = 'start'\nend = 'end'\n[[edges]]\nfile = 'b.csv'\nstart = 's'\nend = 'e'",
+            "[[edges]]\nfile = 'a.csv'\nstart = 's'\nend = 'e'\n[[edges]]\nfile = 'b.csv'\nstart = 's'\nend = 'e'",
             "no table is called 'a.csv'",
         ),
         ("[[edges]]\nfile = 'edges.csv'\nstart = 'start'\nend = 'end'", "has neither a type nor a relation"),

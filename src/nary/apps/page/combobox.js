@@ -1,10 +1,11 @@
-/** A field for one element of a fact that completes names during typing (the ARIA combobox pattern). */
+/** A field for one element of a fact that completes names during typing. */
 
 import { search, UnreachableError } from "./api.js";
 import { button, h } from "./dom.js";
 import { debounced, latest } from "./latest.js";
 import { kindOf } from "./fact.js";
 import { labelAndId } from "./names.js";
+import { Options } from "./options.js";
 
 const MAX_OPTIONS = 12;
 let numCreated = 0;
@@ -14,38 +15,30 @@ export class Combobox {
   #onChange;
   #run = latest();
   #value;
-  #options = [];
-  #active = -1;
+  #options;
   #shown = ""; // the text of the current value
   #later = debounced(() => this.#complete(), 120);
 
   /** `caption` names the field to screen readers; `onChange` is called after each new value. */
   constructor(role, caption, onChange) {
-    const id = `combobox-${++numCreated}`;
     this.#role = role;
     this.#onChange = onChange;
-    this.list = h("ul", { class: "options", role: "listbox", id, "aria-label": `${caption}: names`, hidden: true });
     this.input = h("input", {
       type: "text",
-      role: "combobox",
       "aria-label": caption,
-      "aria-autocomplete": "list",
-      "aria-expanded": "false",
-      "aria-controls": id,
-      autocomplete: "off",
-      autocapitalize: "off",
-      spellcheck: "false",
       oninput: () => this.#later(),
-      onclick: () => this.list.hidden && this.#complete(),
+      onclick: () => this.#options.isOpen || this.#complete(),
       onkeydown: (event) => this.#key(event),
       onblur: () => this.#leave(),
     });
+    const id = `combobox-${++numCreated}`;
+    this.#options = new Options(this.input, id, `${caption}: names`, (option) => this.#accept(option));
     const askButton = button(
       { class: "ask", title: `Predict the ${role}`, "aria-label": `Predict the ${caption}` },
       "?",
     );
     askButton.addEventListener("click", () => this.#accept(null));
-    this.element = h("div", { class: `combobox ${role}` }, this.input, askButton, this.list);
+    this.element = h("div", { class: `combobox ${role}` }, this.input, askButton, this.#options.element);
   }
 
   /** The value {name, label}, null for a gap, undefined before one is given. */
@@ -95,14 +88,14 @@ export class Combobox {
   }
 
   #key(event) {
-    const open = !this.list.hidden;
+    const open = this.#options.isOpen;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
-      if (open) this.#move(event.key === "ArrowDown" ? 1 : -1);
+      if (open) this.#options.move(event.key === "ArrowDown" ? 1 : -1);
       else this.#complete();
     } else if (event.key === "Enter") {
       event.preventDefault();
-      if (open && this.#active >= 0) this.#accept(this.#options[this.#active]);
+      if (this.#options.active) this.#accept(this.#options.active);
       else this.#acceptText();
     } else if (event.key === "Escape" && open) {
       event.preventDefault();
@@ -117,49 +110,16 @@ export class Combobox {
     const text = typed === this.#shown || typed === "?" ? "" : typed;
     try {
       const { matches } = await this.#run((signal) => search(text, kindOf(this.#role), MAX_OPTIONS, signal));
-      if (document.activeElement === this.input) this.#open(matches);
+      if (document.activeElement === this.input) this.#options.show(matches, labelAndId);
     } catch (error) {
       this.#close();
       if (!(error instanceof UnreachableError)) throw error;
     }
   }
 
-  #open(options) {
-    this.#options = options;
-    this.list.replaceChildren(
-      ...options.map((option, index) =>
-        h(
-          "li",
-          {
-            role: "option",
-            id: `${this.list.id}-${index}`,
-            "aria-selected": "false",
-            onmousedown: (event) => event.preventDefault(), // keeps the focus in the field
-            onclick: () => this.#accept(option),
-          },
-          labelAndId(option),
-        ),
-      ),
-    );
-    this.list.hidden = options.length === 0;
-    this.input.setAttribute("aria-expanded", String(!this.list.hidden));
-    this.#active = -1;
-    this.input.removeAttribute("aria-activedescendant");
-  }
-
-  #move(step) {
-    const count = this.#options.length;
-    this.list.children[this.#active]?.setAttribute("aria-selected", "false");
-    this.#active = (this.#active < 0 && step < 0 ? count - 1 : this.#active + step + count) % count;
-    const option = this.list.children[this.#active];
-    option.setAttribute("aria-selected", "true");
-    option.scrollIntoView({ block: "nearest" });
-    this.input.setAttribute("aria-activedescendant", option.id);
-  }
-
   #close() {
     this.#later.cancel();
     this.#run(async () => null);
-    this.#open([]);
+    this.#options.close();
   }
 }

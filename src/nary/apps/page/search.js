@@ -4,6 +4,7 @@ import { search, UnreachableError } from "./api.js";
 import { h } from "./dom.js";
 import { debounced, latest } from "./latest.js";
 import { labelAndId } from "./names.js";
+import { Options } from "./options.js";
 import { factHref, pageHref } from "./route.js";
 
 const MAX_OPTIONS = 10;
@@ -11,38 +12,24 @@ const MAX_OPTIONS = 10;
 export class SearchBox {
   #onOpen;
   #run = latest();
-  #options = []; // {href, content, label}
-  #active = -1;
+  #options; // {href, content, label}
   #later = debounced(() => this.#complete(), 120);
 
   /** `onOpen` is called with the address of what was chosen. */
   constructor(host, onOpen) {
     this.#onOpen = onOpen;
-    this.list = h("ul", {
-      class: "options",
-      role: "listbox",
-      id: "search-options",
-      "aria-label": "Matches",
-      hidden: true,
-    });
     this.input = h("input", {
       type: "search",
-      role: "combobox",
       id: "search-box",
       "aria-label": "Search, or write a question",
-      "aria-autocomplete": "list",
-      "aria-expanded": "false",
-      "aria-controls": "search-options",
-      autocomplete: "off",
-      autocapitalize: "off",
-      spellcheck: "false",
       placeholder: "Search, or ask: Marie Curie | award received | ?",
       oninput: () => this.#later(),
       onkeydown: (event) => this.#key(event),
       onblur: () => this.#close(),
       onfocus: () => this.input.value.trim() && this.#complete(),
     });
-    host.append(this.input, this.list);
+    this.#options = new Options(this.input, "search-options", "Matches", ({ href }) => this.#open(href));
+    host.append(this.input, this.#options.element);
     addEventListener("keydown", (event) => {
       const typing = event.target.closest?.("input, textarea, select");
       if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -55,20 +42,20 @@ export class SearchBox {
   #key(event) {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
-      if (this.#options.length) this.#move(event.key === "ArrowDown" ? 1 : -1);
+      this.#options.move(event.key === "ArrowDown" ? 1 : -1);
     } else if (event.key === "Enter") {
       event.preventDefault();
       this.#enter();
     } else if (event.key === "Escape") {
       event.preventDefault();
-      if (this.list.hidden) this.input.value = "";
+      if (!this.#options.isOpen) this.input.value = "";
       this.#close();
     }
   }
 
   /** Open what is marked, the fact that was written, or the only or exact match. */
   async #enter() {
-    const marked = this.#options[this.#active];
+    const marked = this.#options.active;
     if (marked?.href) return this.#open(marked.href);
     const text = this.input.value.trim();
     if (!text) return null;
@@ -115,47 +102,17 @@ export class SearchBox {
       ],
     });
     if (matches.length) return matches.map(option);
-    const none = { href: null, content: [nearest.length ? "No match. Did you mean:" : "No match."] };
+    const none = { disabled: true, content: [nearest.length ? "No match. Did you mean:" : "No match."] };
     return [none, ...nearest.map(option)];
   }
 
   #show(options) {
-    this.#options = options;
-    this.list.replaceChildren(
-      ...options.map(({ href, content }, index) =>
-        h(
-          "li",
-          {
-            role: "option",
-            id: `search-option-${index}`,
-            "aria-selected": "false",
-            "aria-disabled": href === null ? "true" : null,
-            onmousedown: (event) => event.preventDefault(), // keeps the focus in the field
-            onclick: () => href && this.#open(href),
-          },
-          content,
-        ),
-      ),
-    );
-    this.list.hidden = options.length === 0;
-    this.input.setAttribute("aria-expanded", String(!this.list.hidden));
-    this.#active = -1;
-    this.input.removeAttribute("aria-activedescendant");
-  }
-
-  #move(step) {
-    const size = this.#options.length;
-    this.list.children[this.#active]?.setAttribute("aria-selected", "false");
-    this.#active = (this.#active < 0 && step < 0 ? size - 1 : this.#active + step + size) % size;
-    const option = this.list.children[this.#active];
-    option.setAttribute("aria-selected", "true");
-    option.scrollIntoView({ block: "nearest" });
-    this.input.setAttribute("aria-activedescendant", option.id);
+    this.#options.show(options, ({ content }) => content);
   }
 
   #close() {
     this.#later.cancel();
     this.#run(async () => null);
-    this.#show([]);
+    this.#options.close();
   }
 }
