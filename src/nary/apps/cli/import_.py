@@ -1,4 +1,4 @@
-"""``nary import``: a property graph, a Wikidata dump or RDF as facts."""
+"""``nary import``: a property graph, a Wikidata dump, RDF or KGTK as facts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from nary.apps.cli.importing import import_property_graph, import_rdf, import_wikidata
+from nary.apps.cli.importing import import_kgtk, import_property_graph, import_rdf, import_wikidata
 from nary.apps.cli.options import Json, OnError
 from nary.errors import OutputError, SettingError, did_you_mean
 
-_GRAPH, _WIKIDATA, _RDF = "Property graphs", "Wikidata", "RDF"
-_PANELS = {"property-graph": _GRAPH, "wikidata": _WIKIDATA, "rdf": _RDF}
+_GRAPH, _WIKIDATA, _RDF, _KGTK = "Property graphs", "Wikidata", "RDF", "KGTK"
+_PANELS = {"property-graph": _GRAPH, "wikidata": _WIKIDATA, "rdf": _RDF, "kgtk": _KGTK}
 _COLUMN = {"metavar": "COLUMN", "show_default": False, "rich_help_panel": _GRAPH}
 
 
@@ -23,7 +23,8 @@ def import_(
             metavar="SOURCE...",
             show_default=False,
             help="Tables of edges (.csv, .tsv, .parquet), a .graphml file, a folder that Neo4j or APOC exported, "
-            "a JSON dump of Wikidata, or RDF (.ttl, .trig, .nt, .nq); plain, or packed as .gz, .bz2 or .zst.",
+            "a JSON dump of Wikidata, RDF (.ttl, .trig, .nt, .nq), or KGTK (.tsv); plain, or packed as .gz, .bz2 or "
+            ".zst.",
         ),
     ],
     out: Annotated[
@@ -36,7 +37,7 @@ def import_(
             "--from",
             metavar="NAME",
             show_default=False,
-            help="property-graph, wikidata or rdf, when SOURCE does not tell.",
+            help="property-graph, wikidata, rdf or kgtk, when SOURCE does not tell.",
         ),
     ] = None,
     to: Annotated[str | None, typer.Option("--to", metavar="NAME", help="The format: jsonl or parquet.")] = None,
@@ -46,7 +47,8 @@ def import_(
             "--language",
             metavar="CODE",
             show_default=False,
-            help="Labels of Wikidata or RDF in this language; the first of several that there is. English by default.",
+            help="Labels in this language, of Wikidata, RDF or KGTK; the first of several that there is. English by "
+            "default.",
         ),
     ] = None,
     without_qualifiers: Annotated[
@@ -138,11 +140,12 @@ def import_(
         typer.Option("--rdf-star", rich_help_panel=_RDF, help="Make one fact of all annotations of a triple."),
     ] = False,
 ) -> None:
-    """Import a property graph, a Wikidata dump or RDF. Ids stay ids, names become labels, classes become types.
+    """Import a property graph, a Wikidata dump, RDF or KGTK. Ids stay ids, names become labels, classes become types.
 
     Every edge of a property graph becomes a fact, its other columns qualifiers; what each column becomes is guessed and
     shown first. Statements of Wikidata keep their qualifiers; an import that was interrupted continues when the same
-    command runs again. Annotated or reified statements of RDF become facts with qualifiers.
+    command runs again. Annotated or reified statements of RDF, and edges of KGTK with edges about them, become facts
+    with qualifiers.
 
     Example: nary import edges.csv --nodes nodes.csv --out my-graph
 
@@ -181,6 +184,8 @@ def import_(
             without_qualifiers,
         )
         import_wikidata(sources, settings, _target(out), to, on_error, as_json)
+    elif kind == "kgtk":
+        import_kgtk(sources, language, _target(out), to, as_json)
     else:
         import_rdf(sources, _prefixes(prefix or ()), language, rdf_star, without_qualifiers, _target(out), to, as_json)
 

@@ -90,7 +90,6 @@ def import_rdf(
     as_json: bool,
 ) -> None:
     """Import files of RDF."""
-    from nary.data.io.writer import write
     from nary.data.rdf.reading import read_rdf
 
     with progress_bar("Reading", show=not as_json) as progress:
@@ -102,6 +101,24 @@ def import_rdf(
             without_qualifiers=without_qualifiers,
             progress=progress,
         )
+    _write(dataset, out, to, as_json)
+
+
+def import_kgtk(
+    sources: Sequence[Path], languages: Sequence[str] | None, out: Path, to: str | None, as_json: bool
+) -> None:
+    """Import edges of KGTK."""
+    from nary.data.importers.kgtk import read_kgtk
+
+    with progress_bar("Reading", show=not as_json) as progress:
+        dataset = read_kgtk(sources, languages or ("en",), progress)
+    _write(dataset, out, to, as_json)
+
+
+def _write(dataset: "Dataset", out: Path, to: str | None, as_json: bool) -> None:
+    """Write what was read, and print its notes and numbers."""
+    from nary.data.io.writer import write
+
     _print_notes(dataset)
     with progress_bar("Writing", show=not as_json) as progress:
         write(dataset, out, format=to, progress=progress)

@@ -30,7 +30,7 @@ class SnakReader:
             "string": _text,
             "monolingualtext": _monolingual_text,
             "quantity": self._quantity,
-            "time": _time,
+            "time": time_name,
             "globecoordinate": _point,
         }
 
@@ -84,7 +84,7 @@ def _monolingual_text(value: Mapping[str, Any]) -> str:
     return text and f"{text}:{value['language']}"
 
 
-def _time(value: Mapping[str, Any]) -> str:
+def time_name(value: Mapping[str, Any]) -> str:
     """Return a date as precise as Wikidata says, or a date with a time if it is more precise than a day.
 
     Months and days are Gregorian unless marked as Julian; the calendar of less precise dates makes no difference.
