@@ -47,14 +47,14 @@ class EntityIndex:
             width + self._padding, (width + self._padding) // 2, _BITS, faiss.METRIC_INNER_PRODUCT
         )
         self._index.train(self._rows(drawn[:_TRAINED].sort().values))
-        for ids in torch.arange(size).split(SLICE):
+        for ids in torch.split(torch.arange(size), SLICE):
             self._index.add(self._rows(ids))
 
     def best(self, queries: Tensor, wanted: Sequence[Wanted], temperature: float) -> list[Best]:
         """The best entities for each query vector [n, d]."""
         biased = torch.nn.functional.pad(queries, (0, self._padding))
         biased[:, queries.shape[1]] = 1
-        pairs = zip(queries, biased.split(1), wanted, strict=True)
+        pairs = zip(queries, torch.split(biased, 1), wanted, strict=True)
         return [self._best(query, vector.numpy(), one, temperature) for query, vector, one in pairs]
 
     def _best(self, query: Tensor, biased: npt.NDArray[np.float32], wanted: Wanted, temperature: float) -> Best:

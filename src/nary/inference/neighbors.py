@@ -34,7 +34,7 @@ def similar(context: Context, text: str, kind: Kind | None, k: int) -> Neighbors
     vectors = _vectors(context.model, kind)
     if vectors is None:
         raise SettingError(f"{context.model.name} has no vectors to compare", "Use a model that has, such as gran.")
-    cosines = [torch.nn.functional.cosine_similarity(part, vectors[i], dim=-1) for part in vectors.split(SLICE)]
+    cosines = [torch.nn.functional.cosine_similarity(part, vectors[i], dim=-1) for part in torch.split(vectors, SLICE)]
     similarities = torch.cat(cosines)  # in parts, because each makes copies of its vectors
     similarities[i] = -torch.inf
     best = similarities.topk(min(k, len(vectors) - 1))

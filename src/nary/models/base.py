@@ -124,10 +124,10 @@ class Model(nn.Module):
     def score_slices(self, batch: Batch, kind: Kind, size: int) -> Iterator[Tensor]:
         """The same scores, of at most ``size`` candidates at a time."""
         if not self.has_query_vectors:
-            yield from self.score(batch, kind).split(size, 1)
+            yield from torch.split(self.score(batch, kind), size, 1)
             return
         queries, (vectors, bias) = self._query_vectors(batch), self.candidates(kind)
-        for part, part_bias in zip(vectors.split(size), bias.split(size), strict=True):
+        for part, part_bias in zip(torch.split(vectors, size), torch.split(bias, size), strict=True):
             yield score_candidates(queries, part, part_bias)
 
     @property
