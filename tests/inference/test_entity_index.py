@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from runs.small import small_run
+from runs.small import small_data, small_run
 
 from nary.errors import MissingExtraError, SettingError
 from nary.facts import GAP, Query
@@ -34,6 +34,7 @@ def test_a_small_table_gets_its_exact_answers_and_says_that_they_may_not_be(gran
         gran.use_index()
         for one, other in zip(gran.predict_many(queries, 5, known), exact, strict=True):
             assert one.approximate == (one.position == "object") == one.as_dict()["approximate"]
+            assert one.approximate == any("approximate index" in note for note in one.notes)
             assert [answer.name for answer in one.answers] == [answer.name for answer in other.answers]
             for left, right in zip(one.answers, other.answers, strict=True):
                 assert left.score == pytest.approx(right.score, abs=1e-5)
@@ -53,8 +54,7 @@ def test_of_many_entities_nearly_all_of_the_best_are_found(width: int, monkeypat
     for name, size in (("_CONSIDERED", 200), ("_SAMPLE", 1000), ("_TRAINED", 2000)):
         monkeypatch.setattr(entity_index, name, size)
     torch.manual_seed(0)
-    facts = small_run_info(5000)
-    model = Gran(GranSettings(num_layers=1, hidden_dim=width, ffn_dim=width, num_heads=1), facts)
+    model = Gran(GranSettings(num_layers=1, hidden_dim=width, ffn_dim=width, num_heads=1), info_of(5000))
     with torch.no_grad():
         model.entity_embedding.normal_()
         model.output_bias.normal_()
@@ -73,9 +73,7 @@ def test_of_many_entities_nearly_all_of_the_best_are_found(width: int, monkeypat
     assert shared >= 190  # of 200
 
 
-def small_run_info(entities: int) -> DatasetInfo:
-    from runs.small import small_data
-
+def info_of(entities: int) -> DatasetInfo:
     info = DatasetInfo.from_dataset(small_data())
     return DatasetInfo(entities, info.num_relations, info.max_arity, info.facts)
 

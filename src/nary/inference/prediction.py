@@ -17,6 +17,7 @@ from nary.inference.lookup import StoredAnswers
 from nary.inference.results import Answer, EstimatedValue, Prediction
 from nary.models.base import Kind
 
+_APPROXIMATE = "the answers come from an approximate index, which may miss some"
 Known = Literal["first", "mark", "hide", "only"]
 """Where known answers go: before all others, among the others by their score, nowhere, or alone."""
 
@@ -35,7 +36,7 @@ def predict(context: Context, queries: Sequence[Query], k: int, known: Known) ->
             str(encoded[place].position),
             _answers(context, encoded[place].kind, best, stored[place], k, known),
             stored[place].total,
-            context.notes(query),
+            [*context.notes(query), *([_APPROXIMATE] if context.approximates(encoded[place]) else [])],
             context.calibrated,
             _estimate(context, ranges[place], best),
             context.approximates(encoded[place]),
