@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import orjson
@@ -66,21 +67,18 @@ def _held() -> int:
     return 1024 * int(Path("/proc/self/status").read_text().partition("RssAnon:")[2].split()[0])
 
 
-def measure(facts: int, entities: int, given: Path | None, folder: Path) -> dict[str, dict[str, float]]:
-    """All figures, by what was done."""
-    figures: dict[str, dict[str, float]] = {}
+def measure(facts: int, entities: int, given: Path | None, folder: Path) -> Iterator[tuple[str, Mapping[str, float]]]:
+    """What was done, and its figures."""
     source, mapped = given or folder / "facts.jsonl", folder / "mapped"
     if given is None:
-        figures["generate"] = run("generate", source, "--facts", facts, "--entities", entities)
-    figures["convert to mapped"] = run("convert", source, mapped, "--to", "mapped")
-    figures["convert to Parquet"] = run("convert", source, folder / "facts.parquet")
-    figures["convert mapped to Parquet"] = run("convert", mapped, folder / "again.parquet")
-    for name, data in (("JSON Lines", source), ("mapped", mapped)):
-        figures[f"stats, {name}"] = run("stats", data)
-        figures[f"check, {name}"] = run("check", data)
-        figures[f"batches, {name}"] = batches(data)
-    figures["files"] = {"bytes": sum(path.stat().st_size for path in mapped.rglob("*") if path.is_file())}
-    return figures
+        yield "generate", run("generate", source, "--facts", facts, "--entities", entities)
+    yield "convert to mapped", run("convert", source, mapped, "--to", "mapped")
+    yield "mapped files", {"bytes": sum(path.stat().st_size for path in mapped.rglob("*") if path.is_file())}
+    yield "convert mapped to Parquet", run("convert", mapped, folder / "facts.parquet")
+    for name, data in (("mapped", mapped), ("JSON Lines", source)):
+        yield f"stats, {name}", run("stats", data)
+        yield f"check, {name}", run("check", data)
+        yield f"batches, {name}", batches(data)
 
 
 def main() -> None:
@@ -97,10 +95,12 @@ def main() -> None:
         print_batches(options.batches)
         return
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
-        figures = measure(options.facts, options.entities, options.input, Path(name))
+        rows = {}
+        for what, figures in measure(options.facts, options.entities, options.input, Path(name)):
+            print(what, orjson.dumps(figures).decode(), file=sys.stderr)  # all together take long
+            rows |= {f"{what}: {key}": value for key, value in figures.items()}
     from common import show  # not before: the peak of a process counts the memory of the one that starts it
 
-    rows = {f"{what}: {key}": value for what, part in figures.items() for key, value in part.items()}
     show({**rows, "load": os.getloadavg()[0]}, options.json)
 
 

@@ -6,9 +6,10 @@ Files are written in place: a caller that needs them to appear whole or not at a
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nary.errors import DataError
 from nary.facts.layout import FIRST_ATTRIBUTE, is_row_length
@@ -22,7 +23,7 @@ from nary.files.reading import read_bytes
 if TYPE_CHECKING:
     import polars as pl
 
-_PART = 1 << 20  # facts or names
+_PART, _NAMES = 1 << 20, 1 << 16  # facts and names at a time
 _MAX_VOCABULARY = 1 << 31  # bytes; ten million names of two hundred characters
 
 
@@ -39,16 +40,25 @@ def open_table(folder: Path) -> FactTable:
     if not folder.is_dir():
         raise DataError("there is no table of facts", file=str(folder))
     try:
-        if any(not path.is_file() for path in folder.iterdir()):
-            raise ValueError("it holds something that is not a regular file")
         blocks = [
-            Block(np.load(ids, mmap_mode="r"), np.load(str(ids).replace("-ids.npy", "-rows.npy"), mmap_mode="r"))
-            for ids in folder.glob("arity-*-ids.npy")
+            Block(_map(path), _map(path.with_name(path.name.replace("-ids.npy", "-rows.npy"))))
+            for path in folder.glob("arity-*-ids.npy")
         ]
         _check_blocks(blocks)
         return FactTable(blocks)
     except (OSError, ValueError, EOFError) as error:
         raise DataError(f"damaged table of facts: {error}", file=str(folder)) from None
+
+
+def _map(path: Path) -> npt.NDArray[Any]:
+    """The array in a file, mapped into memory. OSError, ValueError or EOFError."""
+    if not path.is_file():  # a pipe would wait for its writer
+        raise ValueError(f"{path.name} is not a regular file")
+    try:
+        array: npt.NDArray[Any] = np.load(path, mmap_mode="r")
+    except OverflowError as error:
+        raise ValueError(str(error)) from None
+    return array
 
 
 def _check_blocks(blocks: Sequence[Block]) -> None:
@@ -95,13 +105,13 @@ def save_names(names: Iterable[str], folder: Path, kind: str) -> int:
 
 def open_names(folder: Path, kind: str, num_sorted: int) -> PackedNames:
     """Names as :func:`save_names` wrote them, mapped into memory. ValueError for what is no UTF-8."""
-    text, offsets = (np.load(folder / f"{kind}-{part}.npy", mmap_mode="r") for part in ("text", "offsets"))
+    text, offsets = (_map(folder / f"{kind}-{part}.npy") for part in ("text", "offsets"))
     if text.dtype != np.uint8 or offsets.dtype != np.int64 or text.ndim != 1 or offsets.ndim != 1 or not offsets.size:
         raise ValueError(f"the {kind} are arrays of {text.dtype} and {offsets.dtype}, not of names")
-    if offsets[0] != 0 or offsets[-1] != text.size or not 0 <= num_sorted < offsets.size:
+    if offsets[0] != 0 or offsets[-1] != text.size or num_sorted not in range(offsets.size):
         raise ValueError(f"the {kind} have another size")
-    for start in range(0, len(offsets) - 1, _PART):
-        part = offsets[start : start + _PART + 1]
+    for start in range(0, len(offsets) - 1, _NAMES):
+        part = offsets[start : start + _NAMES + 1]
         if (np.diff(part) < 0).any():
             raise ValueError(f"the {kind} are out of order")
         str(text[part[0] : part[-1]].data, "utf-8", "surrogatepass")

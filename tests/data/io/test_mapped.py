@@ -14,7 +14,7 @@ from runs.small import small_data
 
 from nary.data.audit import audit
 from nary.data.dataset import Dataset
-from nary.data.io.mapped import open_mapped, write_mapped
+from nary.data.io.mapped import open_mapped
 from nary.data.io.reader import read, read_with_places
 from nary.data.io.writer import write
 from nary.data.statistics import statistics
@@ -130,6 +130,15 @@ def _with(array: np.ndarray, i: object, value: int) -> np.ndarray:
     return array
 
 
+def _huge(path: Path) -> None:
+    """Pretend that the array has more elements than can be counted."""
+    with path.open("wb") as file:
+        header = {"descr": "<i8", "fortran_order": False, "shape": (10**40,)}
+        np.lib.format.write_array_header_1_0(file, header)
+    write_manifest(path.parent)
+
+
+KINDS = ("entities", "relations", "labels-names", "labels", "types-names", "types")
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "a byte is missing": lambda folder: (folder / "entities-text.npy").write_bytes(
         (folder / "entities-text.npy").read_bytes()[:-1]
@@ -141,6 +150,8 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "another split": _describe(splits=["train", "../train"]),
     "no split": _describe(splits=[]),
     "more sorted names than names": _describe(num_sorted=dict.fromkeys(("entities", "relations"), 99)),
+    "half a sorted name": _describe(num_sorted={**dict.fromkeys(KINDS, 0), "entities": 0.5}),
+    "an array without end": lambda folder: _huge(folder / "relations-offsets.npy"),
     "an entity without a name": _change("train/arity-2-ids.npy", lambda ids: _with(ids, (0, 1), 9)),
     "a relation without a name": _change("train/arity-4-ids.npy", lambda ids: _with(ids, (0, 3), 2)),
     "a negative id": _change("train/arity-4-ids.npy", lambda ids: _with(ids, (0, 6), -1)),
@@ -161,7 +172,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_damage_is_noticed(damage: Callable[[Path], object], tmp_path: Path) -> None:
     folder = tmp_path / "mapped"
-    write_mapped(dataset(), folder)
+    write(dataset(), folder, format="mapped")
     assert len(open_mapped(folder, "x")) == 4
     damage(folder)
     with pytest.raises(NaryError):
@@ -171,7 +182,13 @@ def test_damage_is_noticed(damage: Callable[[Path], object], tmp_path: Path) -> 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     folder = tmp_path / "mapped"
-    write_mapped(dataset(), folder)
+    write(dataset(), folder, format="mapped")
     os.mkfifo(folder / "train/arity-9-ids.npy")
+    with pytest.raises(NaryError, match="regular file"):
+        open_mapped(folder, "x")
+    (folder / "train/arity-9-ids.npy").unlink()
+    (folder / "labels-text.npy").unlink()
+    write_manifest(folder)
+    os.mkfifo(folder / "labels-text.npy")
     with pytest.raises(NaryError, match="regular file"):
         open_mapped(folder, "x")

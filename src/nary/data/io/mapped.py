@@ -9,13 +9,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nary.data.dataset import SPLITS, Dataset
-from nary.errors import DataError, OutputError
+from nary.errors import DataError
 from nary.facts import Vocabulary
 from nary.facts.names import PackedMapping
 from nary.facts.storage import check_table, open_names, open_table, save_names, save_table
 from nary.files.manifest import MANIFEST, check_manifest, write_manifest
 from nary.files.reading import read_bytes
-from nary.files.writing import atomic_path
 
 MAPPED = "mapped"
 """The name of the format."""
@@ -31,36 +30,32 @@ def is_mapped(path: Path) -> bool:
     return (path / _DESCRIPTION).is_file()
 
 
-def write_mapped(dataset: Dataset, out: Path) -> None:
-    """Write ``dataset`` to a new folder."""
+def write_mapped(dataset: Dataset, folder: Path) -> None:
+    """Write ``dataset`` to an empty folder."""
     vocabulary = dataset.vocabulary
     types = {name: _SEPARATOR.join(each) for name, each in vocabulary.types.items()}
     texts: dict[str, Iterable[str]] = {"entities": vocabulary.entities, "relations": vocabulary.relations}
     for kind, by_name in (("labels", vocabulary.labels), ("types", types)):
         names = sorted(by_name)
         texts |= {f"{kind}-names": names, kind: map(by_name.__getitem__, names)}
-    with atomic_path(out) as folder:
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            raise OutputError(f"{out} exists and is not an empty folder", "Choose another name, or remove it first.")
-        folder.mkdir()
-        splits = [split for split, table in dataset.splits.items() if len(table)]
-        for split in splits:
-            save_table(dataset[split], folder / split)
-        content = {
-            "format": _FORMAT,
-            "splits": splits,
-            "num_sorted": {kind: save_names(names, folder, kind) for kind, names in texts.items()},
-            "prefixes": dict(dataset.prefixes),
-        }
-        (folder / _DESCRIPTION).write_text(json.dumps(content, indent=1))
-        write_manifest(folder)
+    splits = [split for split, table in dataset.splits.items() if len(table)]
+    for split in splits:
+        save_table(dataset[split], folder / split)
+    content = {
+        "format": _FORMAT,
+        "splits": splits,
+        "num_sorted": {kind: save_names(names, folder, kind) for kind, names in texts.items()},
+        "prefixes": dict(dataset.prefixes),
+    }
+    (folder / _DESCRIPTION).write_text(json.dumps(content, indent=1))
+    write_manifest(folder)
 
 
 def open_mapped(path: Path, name: str) -> Dataset:
     """A dataset as :func:`write_mapped` wrote it.
 
     Kinds and sizes of all files are compared with the manifest, and every number that points into an array is checked.
-    Checksums are not, which would read everything: ``nary verify`` compares them.
+    ``nary verify`` also compares the checksums.
     """
     try:
         content = json.loads(read_bytes(path / _DESCRIPTION))
@@ -77,7 +72,7 @@ def open_mapped(path: Path, name: str) -> Dataset:
         for table in splits.values():
             check_table(table, len(names["entities"]), len(names["relations"]))
         prefixes = {str(prefix): str(iri) for prefix, iri in content["prefixes"].items()}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, RecursionError) as error:
         raise DataError(f"damaged: {error}", _AGAIN, str(path)) from None
     return Dataset(name, Vocabulary(names["entities"], names["relations"], labels, types), splits, prefixes=prefixes)
 

@@ -1,6 +1,7 @@
 """Writing a dataset: to one file with all its splits, or to a folder with one file per split."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from nary.data.dataset import Dataset
@@ -33,7 +34,8 @@ def write(dataset: Dataset, out: str | Path, *, format: str | None = None, progr
         write_rdf(dataset, out, progress)
         return
     if format == MAPPED:
-        write_mapped(dataset, out)
+        with _new_folder(out) as empty:
+            write_mapped(dataset, empty)
         return
     folder = is_folder(out) or not out.suffix
     name = format or ("jsonl" if folder else format_from_extension(out))
@@ -65,14 +67,21 @@ def _writable_format(name: str | None, out: Path) -> type[Format]:
     return format
 
 
-def _write_folder(
-    splits: Mapping[str, FactTable], dataset: Dataset, out: Path, format: type[Format], progress: Progress
-) -> None:
-    vocabulary = dataset.vocabulary
+@contextmanager
+def _new_folder(out: Path) -> Iterator[Path]:
+    """Yield an empty folder that becomes ``out`` on success."""
     with atomic_path(out) as folder:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise OutputError(f"{out} exists and is not an empty folder", "Choose another name, or remove it first.")
         folder.mkdir()
+        yield folder
+
+
+def _write_folder(
+    splits: Mapping[str, FactTable], dataset: Dataset, out: Path, format: type[Format], progress: Progress
+) -> None:
+    vocabulary = dataset.vocabulary
+    with _new_folder(out) as folder:
         for split, table in splits.items():
             path = folder / f"{split}{format.output_extension}"
             format().write(path, {None: table}, vocabulary, progress)
