@@ -6,8 +6,8 @@ from nary.evaluation.protocol import Protocol
 from nary.evaluation.report import Report
 from nary.facts import Fact
 from nary.inference.lookup import FactLookup
+from nary.inference.profile_results import NameCount, RelationCount, SlotCounts
 from nary.inference.relation_profile import RelationProfiles
-from nary.inference.results import NameCount, RelationCount, SlotCounts
 
 PROFILES = RelationProfiles(
     FactLookup(

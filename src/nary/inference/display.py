@@ -4,16 +4,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nary.html import Bar, table_html
+from nary.inference.explanation_results import Explanation, RuleList
 from nary.inference.result import Result
 from nary.inference.results import (
     Answer,
     Completion,
     Completions,
-    Explanation,
     Neighbors,
     Plausibility,
     Prediction,
-    RuleList,
     StoredFacts,
     Suggestion,
     Suggestions,

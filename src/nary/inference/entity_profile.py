@@ -10,7 +10,8 @@ from nary.facts import Block, Role
 from nary.facts.layout import OBJECT, RELATION, SUBJECT
 from nary.facts.table import Rows
 from nary.inference.lookup import FactLookup
-from nary.inference.results import EntityProfile, FactGroup, StoredFacts
+from nary.inference.profile_results import EntityProfile, FactGroup
+from nary.inference.results import StoredFacts
 
 MAX_GROUPS = 100
 """The most groups of a profile: with more, nobody reads them."""

@@ -11,9 +11,9 @@ from nary.facts.layout import FIRST_ATTRIBUTE, attribute_columns, column_of, par
 from nary.inference.best import Wanted
 from nary.inference.context import Context
 from nary.inference.evidence import Evidence
+from nary.inference.explanation_results import Attention, Contribution, Explanation
 from nary.inference.neighbors import supporting_facts
 from nary.inference.reasons import part_votes, rule_reasons
-from nary.inference.results import Attention, Contribution, Explanation
 
 
 def explain(context: Context, fact: Fact, position: Position) -> Explanation:

@@ -5,17 +5,9 @@ from typing import Any
 
 import polars as pl
 
+from nary.inference.explanation_results import Explanation, RuleList
 from nary.inference.result import Result
-from nary.inference.results import (
-    Completions,
-    Explanation,
-    Neighbors,
-    Plausibility,
-    Prediction,
-    RuleList,
-    StoredFacts,
-    Suggestions,
-)
+from nary.inference.results import Completions, Neighbors, Plausibility, Prediction, StoredFacts, Suggestions
 
 _TEXT, _NUMBER, _WHOLE, _FLAG = pl.String, pl.Float64, pl.Int64, pl.Boolean
 _KNOWN = {"known": _FLAG, "stored": _TEXT, "split": _TEXT, "matches": _WHOLE}

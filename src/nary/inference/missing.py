@@ -17,7 +17,8 @@ from nary.facts.table import Rows
 from nary.inference.attribute_shares import Floats
 from nary.inference.context import Context
 from nary.inference.prediction import check_count, predict
-from nary.inference.results import MissingFacts, MissingSlot, Prediction
+from nary.inference.profile_results import MissingFacts, MissingSlot
+from nary.inference.results import Prediction
 
 _COMPARED = 50  # entities at least, if there are as many
 _SMALLEST_SHARE = 0.05

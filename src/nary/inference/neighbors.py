@@ -18,8 +18,9 @@ from nary.facts import Block
 from nary.facts.layout import FIRST_ATTRIBUTE, attribute_columns, partner_column, position_at, value_columns
 from nary.facts.table import Rows, decode_fact
 from nary.inference.context import Context
+from nary.inference.explanation_results import SupportingFact
 from nary.inference.prediction import check_count
-from nary.inference.results import Neighbor, Neighbors, SupportingFact
+from nary.inference.results import Neighbor, Neighbors
 from nary.models.base import Kind, Model
 from nary.models.blend.model import parts_of
 

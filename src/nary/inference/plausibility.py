@@ -10,7 +10,8 @@ from nary.inference.classification import FactClassifier
 from nary.inference.context import Context
 from nary.inference.evidence import Measured
 from nary.inference.lookup import FactLookup
-from nary.inference.results import DoubtfulFacts, ElementPlausibility, Plausibility
+from nary.inference.profile_results import DoubtfulFacts
+from nary.inference.results import ElementPlausibility, Plausibility
 from nary.progress import Progress
 
 

@@ -9,23 +9,13 @@ from nary.inference import completion, explanation, neighbors, plausibility, pre
 from nary.inference.classification import FactClassifier
 from nary.inference.context import Context
 from nary.inference.entity_profile import entity_profile
+from nary.inference.explanation_results import Explanation, RuleList
 from nary.inference.missing import EntitySlots, missing
 from nary.inference.names import Names
 from nary.inference.prediction import Known
+from nary.inference.profile_results import DoubtfulFacts, EntityProfile, MissingFacts
 from nary.inference.relation_profile import RelationProfiles
-from nary.inference.results import (
-    Completions,
-    DoubtfulFacts,
-    EntityProfile,
-    Explanation,
-    MissingFacts,
-    Neighbors,
-    Plausibility,
-    Prediction,
-    RuleList,
-    StoredFacts,
-    Suggestions,
-)
+from nary.inference.results import Completions, Neighbors, Plausibility, Prediction, StoredFacts, Suggestions
 from nary.inference.suggestions import Suggester
 from nary.models.base import Kind, Model
 from nary.progress import Progress, no_progress

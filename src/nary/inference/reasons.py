@@ -7,7 +7,7 @@ from nary.errors import SettingError
 from nary.evaluation.queries import EncodedQuery, make_batch
 from nary.facts import Fact, Role
 from nary.inference.context import Context
-from nary.inference.results import Named, PartVote, Rule, RuleExample, RuleList, RuleReason
+from nary.inference.explanation_results import Named, PartVote, Rule, RuleExample, RuleList, RuleReason
 from nary.models.base import Model
 from nary.models.blend.model import Blend, parts_of
 from nary.models.rules.model import Rules

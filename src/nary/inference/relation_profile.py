@@ -11,7 +11,7 @@ from nary.facts import FactTable
 from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, RELATION, SUBJECT, num_columns
 from nary.facts.table import Ids, Rows
 from nary.inference.lookup import FactLookup
-from nary.inference.results import NameCount, RelationCount, RelationCounts, RelationProfile, SlotCounts
+from nary.inference.profile_results import NameCount, RelationCount, RelationCounts, RelationProfile, SlotCounts
 from nary.inference.slots import Slots
 
 

@@ -1,11 +1,10 @@
 """The results of a predictor: plain dataclasses. Every name comes with its label."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nary.evaluation.metrics import Metrics
-from nary.inference.result import AsDict, Result
+from nary.inference.result import Result
 from nary.models.base import Kind
 
 
@@ -27,89 +26,6 @@ class StoredFacts(Result[StoredFact]):
     pattern: str
     total: int
     facts: Sequence[StoredFact]
-
-
-@dataclass(frozen=True)
-class FactGroup:
-    """The stored facts in which an entity stands in one place, and the first of them.
-
-    It is their subject or object, and ``relation`` their relation; or it is the value of the attribute ``relation``.
-    """
-
-    role: str
-    relation: str
-    label: str
-    total: int
-    facts: Sequence[StoredFact]
-
-
-@dataclass(frozen=True)
-class EntityProfile(AsDict):
-    """What stored facts say about an entity: ``total`` facts in groups, the largest first.
-
-    ``num_groups`` counts those not listed too.
-    """
-
-    name: str
-    label: str
-    types: Sequence[str]
-    total: int
-    num_groups: int
-    groups: Sequence[FactGroup]
-
-
-@dataclass(frozen=True)
-class NameCount:
-    """A name, and how often it occurs."""
-
-    name: str
-    label: str
-    count: int
-
-
-@dataclass(frozen=True)
-class SlotCounts:
-    """What stands in one place of the facts of a relation: the most frequent names of ``distinct`` ones."""
-
-    distinct: int
-    names: Sequence[NameCount]
-
-
-@dataclass(frozen=True)
-class RelationProfile(AsDict):
-    """How a relation is used: in ``facts`` by split, and as the attribute of ``as_attribute`` qualifiers.
-
-    ``metrics`` are the groups of stored reports about this relation, by split.
-    """
-
-    name: str
-    label: str
-    facts: Mapping[str, int]
-    arities: Mapping[int, int]
-    subjects: SlotCounts
-    objects: SlotCounts
-    attributes: SlotCounts
-    as_attribute: int
-    values: SlotCounts
-    metrics: Mapping[str, Metrics]
-
-
-@dataclass(frozen=True)
-class RelationCount:
-    """A relation with the number of its facts, and of the qualifiers that have it as attribute."""
-
-    name: str
-    label: str
-    facts: int
-    as_attribute: int
-
-
-@dataclass(frozen=True)
-class RelationCounts(AsDict):
-    """Relations, those with the most facts first; ``total`` counts those not listed too."""
-
-    total: int
-    relations: Sequence[RelationCount]
 
 
 @dataclass(frozen=True)
@@ -244,48 +160,6 @@ class Plausibility(Result[ElementPlausibility]):
 
 
 @dataclass(frozen=True)
-class DoubtfulFacts(AsDict):
-    """Stored facts about an entity, the least plausible first; the ``checked`` ones of ``total`` after ``offset``."""
-
-    name: str
-    label: str
-    total: int
-    offset: int
-    checked: int
-    facts: Sequence[Plausibility]
-
-
-@dataclass(frozen=True)
-class MissingSlot:
-    """A place in which an entity may be missing, and the best answers for the other end.
-
-    It may be the subject or object (``role``) of a fact with ``relation``. ``share`` is how many of ``compared``
-    entities like it have such a fact, or one more if it has some (``known``). ``query`` has the gap that ``answers``
-    fill; their probabilities hold if there is such a fact.
-    """
-
-    role: str
-    relation: str
-    label: str
-    known: int
-    share: float
-    compared: int
-    query: str
-    answers: Sequence[Answer]
-
-
-@dataclass(frozen=True)
-class MissingFacts(AsDict):
-    """What is probably missing about an entity, the most probable first."""
-
-    name: str
-    label: str
-    slots: Sequence[MissingSlot]
-    notes: Sequence[str] = ()
-    calibrated: bool = False
-
-
-@dataclass(frozen=True)
 class Suggestion:
     """A qualifier that a fact may lack; ``known`` if a stored fact contains the fact with this qualifier.
 
@@ -316,137 +190,6 @@ class Suggestions(Result[Suggestion]):
     matches: int = 0
     notes: Sequence[str] = ()
     calibrated: bool = False
-
-
-@dataclass(frozen=True)
-class Contribution:
-    """What one known element, or qualifier, adds to the score of the answer: ``score - score_without``."""
-
-    position: str
-    name: str
-    label: str
-    probability_without: float
-    score_without: float
-    contribution: float
-
-
-@dataclass(frozen=True)
-class SupportingFact:
-    """A training fact that answers a similar query; ``answer`` is its answer."""
-
-    fact: str
-    label: str
-    """The fact with labels instead of names."""
-    answer: str
-    similarity: float
-
-
-@dataclass(frozen=True)
-class Named:
-    """A fact as text, and with labels instead of names."""
-
-    fact: str
-    label: str
-
-
-@dataclass(frozen=True)
-class RuleReason:
-    """A rule that names the answer: it held in ``support`` of ``cases``. ``facts`` are known and make it apply."""
-
-    kind: str
-    rule: str
-    confidence: float
-    support: int
-    cases: int
-    facts: Sequence[Named]
-
-
-@dataclass(frozen=True)
-class PartVote:
-    """What a part of a blend says of the answer; ``weight`` is its share of all weights for such queries."""
-
-    model: str
-    weight: float
-    probability: float
-    rank: int
-
-
-@dataclass(frozen=True)
-class RuleExample:
-    """A training fact that a rule is right about, and the facts from which it follows."""
-
-    fact: Named
-    because: Sequence[Named]
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A rule: the element in ``target`` is ``answer``, or what the body leads to, in ``support`` of ``cases``."""
-
-    kind: str
-    relation: str | None
-    target: str
-    body: str
-    answer: str | None
-    support: int
-    cases: int
-    confidence: float
-    example: RuleExample | None
-
-
-@dataclass(frozen=True, repr=False)
-class RuleList(Result[Rule]):
-    """Rules of a model, the most confident first; ``total`` counts all rules of the model."""
-
-    _items = "rules"
-
-    relation: str | None
-    total: int
-    rules: Sequence[Rule]
-
-
-@dataclass(frozen=True)
-class Attention:
-    """How much the element at ``source`` attends to ``target``; ``type`` is that of the edge between them."""
-
-    source: str
-    target: str
-    type: int
-    weight: float
-
-
-@dataclass(frozen=True, repr=False)
-class Explanation(Result[Contribution]):
-    """Why a model gives an answer: contributions to its score, similar training facts, attention.
-
-    ``rules`` that name it and ``parts`` that speak for it are there if the model has rules or is a blend.
-    """
-
-    _items = "contributions"
-
-    fact: str
-    position: str
-    answer: str
-    label: str
-    probability: float
-    score: float
-    rank: float
-    known: bool
-    stored: StoredFact | None
-    matches: int
-    contributions: Sequence[Contribution]
-    supporting: Sequence[SupportingFact]
-    attention: Sequence[Attention]
-    rules: Sequence[RuleReason] = ()
-    parts: Sequence[PartVote] = ()
-    notes: Sequence[str] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON; attention has the keys ``from`` and ``to``."""
-        attention = [
-            {"from": one.source, "to": one.target, "type": one.type, "weight": one.weight} for one in self.attention
-        ]
-        return {**super().as_dict(), "attention": attention}
 
 
 @dataclass(frozen=True)

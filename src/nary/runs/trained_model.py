@@ -25,23 +25,12 @@ from nary.html import table_html
 from nary.inference import folder as model_folder
 from nary.inference.card import card
 from nary.inference.entity_index import EntityIndex
+from nary.inference.explanation_results import Explanation, RuleList
 from nary.inference.prediction import Known
 from nary.inference.predictor import Predictor
+from nary.inference.profile_results import DoubtfulFacts, EntityProfile, MissingFacts, RelationProfile
 from nary.inference.provenance import Update
-from nary.inference.results import (
-    Completions,
-    DoubtfulFacts,
-    EntityProfile,
-    Explanation,
-    MissingFacts,
-    Neighbors,
-    Plausibility,
-    Prediction,
-    RelationProfile,
-    RuleList,
-    StoredFacts,
-    Suggestions,
-)
+from nary.inference.results import Completions, Neighbors, Plausibility, Prediction, StoredFacts, Suggestions
 from nary.models.base import Kind, Model
 from nary.progress import Progress, shown
 from nary.recipe import Recipe

@@ -8,7 +8,7 @@ from nary.apps.cli.options import Device, Json, RunPath, Threads, WholeFact
 from nary.apps.cli.output import known_by, notice, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from nary.inference.results import Contribution, Explanation, RuleReason
+    from nary.inference.explanation_results import Contribution, Explanation, RuleReason
 
 _BAR = 20
 _EDGES = 6

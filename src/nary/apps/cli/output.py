@@ -21,7 +21,8 @@ from nary.tables import Column, Table, escape_controls
 
 if TYPE_CHECKING:
     from nary.data.dataset import Dataset
-    from nary.inference.results import Answer, Completion, Explanation, Plausibility, Suggestion
+    from nary.inference.explanation_results import Explanation
+    from nary.inference.results import Answer, Completion, Plausibility, Suggestion
 
 
 def print_json(value: object) -> None:

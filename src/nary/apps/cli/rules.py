@@ -8,7 +8,7 @@ from nary.apps.cli.options import Json, RunPath
 from nary.apps.cli.output import print_json, say
 
 if TYPE_CHECKING:
-    from nary.inference.results import Rule
+    from nary.inference.explanation_results import Rule
 
 
 def rules(

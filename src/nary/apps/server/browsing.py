@@ -11,17 +11,11 @@ from nary.apps.server.requests import Count, Name, Offset, RelationName, off_loo
 from nary.errors import SettingError
 from nary.facts import Role
 from nary.inference.entity_profile import facts_of_group
+from nary.inference.explanation_results import RuleList
 from nary.inference.lines import in_parts
 from nary.inference.plausibility import doubtful
-from nary.inference.results import (
-    DoubtfulFacts,
-    EntityProfile,
-    MissingFacts,
-    RelationCounts,
-    RelationProfile,
-    RuleList,
-    StoredFacts,
-)
+from nary.inference.profile_results import DoubtfulFacts, EntityProfile, MissingFacts, RelationCounts, RelationProfile
+from nary.inference.results import StoredFacts
 from nary.runs import TrainedModel
 
 _Few = Annotated[int, Query(ge=1, le=50, description="How many facts or names to list in each group.")]

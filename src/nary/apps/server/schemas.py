@@ -10,18 +10,9 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_val
 from nary.facts import Fact, Position, Query, Vocabulary
 from nary.facts.fact import GAP, Element, Role
 from nary.facts.graph import fact_graph
+from nary.inference.explanation_results import Contribution, PartVote, RuleReason, SupportingFact
 from nary.inference.prediction import Known
-from nary.inference.results import (
-    Completions,
-    Contribution,
-    Found,
-    PartVote,
-    Plausibility,
-    Prediction,
-    RuleReason,
-    StoredFact,
-    SupportingFact,
-)
+from nary.inference.results import Completions, Found, Plausibility, Prediction, StoredFact
 
 MAX_ITEMS = 1000
 """The most answers, facts or names in one request or response."""
