@@ -8,6 +8,7 @@ import torch
 from runs.small import small_data, small_run
 
 from nary.errors import MissingExtraError, SettingError
+from nary.evaluation.scorer import ScoreError
 from nary.facts import GAP, Query
 from nary.inference import entity_index
 from nary.inference.best import Best, BestCandidates, Wanted
@@ -24,7 +25,10 @@ def gran(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
     return small_run(tmp_path_factory.mktemp("gran") / "run", training__epochs=1)
 
 
-def test_a_small_table_gets_its_exact_answers_and_says_that_they_may_not_be(gran: TrainedModel) -> None:
+def test_a_small_table_gets_its_exact_answers_and_says_that_they_may_not_be(
+    gran: TrainedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entity_index, "_FEWEST", 16)
     names, relation = gran.vocabulary.entities, gran.vocabulary.relations[0]
     queries = [*(Query(name, relation, GAP) for name in names[:5]), Query(names[0], GAP, names[1])]
     for known in ("first", "mark", "hide", "only"):
@@ -78,10 +82,18 @@ def info_of(entities: int) -> DatasetInfo:
     return DatasetInfo(entities, info.num_relations, info.max_arity, info.facts)
 
 
+def test_scores_that_are_no_numbers_are_refused() -> None:
+    index = EntityIndex(Gran(GranSettings(num_layers=1, hidden_dim=8, ffn_dim=8, num_heads=1), info_of(1000)))
+    with pytest.raises(ScoreError, match="NaN"):
+        index.best(torch.full((1, 8), torch.nan), [Wanted(3)], 1.0)
+
+
 def test_what_has_no_index(gran: TrainedModel, tmp_path_factory: pytest.TempPathFactory) -> None:
     rules = small_run(tmp_path_factory.mktemp("frequency") / "run", "frequency")
     with pytest.raises(SettingError, match="frequency scores without query vectors"):
         rules.use_index()
+    with pytest.raises(SettingError, match="entities are too few for an index"):
+        gran.use_index()
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "faiss", None)
         with pytest.raises(MissingExtraError, match="index of entities") as caught:

@@ -154,17 +154,17 @@ class QueryScorer:
 
     def _score(self, batch: Batch, kind: Kind) -> Tensor:
         """Scores [B, C] on the CPU, in a precision that numpy has."""
-        scores = _checked(self.model.score(batch.to(self.device), kind))
+        scores = checked_scores(self.model.score(batch.to(self.device), kind))
         self._row_bytes[kind] = scores.shape[1] * scores.itemsize
         return scores
 
     @torch.inference_mode()  # on a generator, it is left while others run
     def _score_slices(self, batch: Batch, kind: Kind) -> Iterator[Tensor]:
         for scores in self.model.score_slices(batch.to(self.device), kind, self.slice_size):
-            yield _checked(scores)
+            yield checked_scores(scores)
 
 
-def _checked(scores: Tensor) -> Tensor:
+def checked_scores(scores: Tensor) -> Tensor:
     """The same scores on the CPU, in a precision that numpy has; an error if they cannot be compared."""
     if scores.sum().isnan() and scores.isnan().any():  # infinite scores may add up to NaN too
         raise ScoreError("the model gives NaN as a score", "Did its training diverge? Lower training.learning_rate.")

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from nary.errors import MissingExtraError, SettingError
-from nary.evaluation.scorer import SLICE
+from nary.evaluation.scorer import SLICE, checked_scores
 from nary.inference.best import Best, Wanted, highest
 from nary.models.base import Model
 
@@ -23,6 +23,7 @@ _CONSIDERED = 1000
 """How many entities are scored exactly, besides those that are wanted or left out."""
 _SAMPLE = 1 << 14  # entities from which the total is estimated
 _TRAINED = 1 << 16  # entities from which the compression is learned
+_FEWEST = 1000  # entities; to learn from fewer, faiss warns or refuses
 _BITS = 4
 
 
@@ -39,6 +40,8 @@ class EntityIndex:
         with torch.no_grad():
             self._vectors, self._bias = (tensor.detach().float().cpu() for tensor in model.candidates("entity"))
         size, width = self._vectors.shape
+        if size < _FEWEST:
+            raise SettingError(f"{size:,} entities are too few for an index", "Use the model without an index.")
         self._padding = 1 + (width + 1) % 2  # for the bias, and to an even number
         drawn = torch.from_numpy(np.random.default_rng(0).permutation(size)[: max(_SAMPLE, _TRAINED)])
         self._sample = drawn[:_SAMPLE].sort().values
@@ -73,7 +76,7 @@ class EntityIndex:
         """The total of the entities that were scored, and an estimate for all others from those of the sample."""
         total = (scores / temperature).logsumexp(0)
         vectors, bias = self._sampled
-        others = torch.addmv(bias, vectors, query)[np.isin(self._sample.numpy(), ids, invert=True)]
+        others = checked_scores(torch.addmv(bias, vectors, query))[np.isin(self._sample.numpy(), ids, invert=True)]
         if len(others):
             factor = math.log((len(self._vectors) - len(ids)) / len(others))
             total = total.logaddexp((others / temperature).logsumexp(0) + factor)
