@@ -224,7 +224,13 @@ def test_a_model_without_vectors_says_so(name: str, tmp_path: Path) -> None:
             "tie_embeddings": False,
             "edge_bias": "per-layer",
         },
-        {"role_embeddings": "role", "edge_bias": "per-head", "edge_bias_on": "value", "head": "equation"},
+        {
+            "role_embeddings": "role",
+            "edge_bias": "per-head",
+            "edge_bias_on": "value",
+            "head": "equation",
+            "near_facts": 2,
+        },
     ],
     ids=["one half", "the other half"],
 )

@@ -50,6 +50,12 @@ class TestGranWithEverything(ModelContract):
     learns = _BY_HEART | {f"model__{key}": value for key, value in _OPTIONS.items()}
 
 
+class TestGranWithNearFacts(ModelContract):
+    name = "gran"
+    settings: ClassVar[dict[str, Any]] = {**_SMALL, "near_facts": 2}
+    depends_on_facts = True
+
+
 class TestFrequency(ModelContract):
     name = "frequency"
     depends_on_facts = True

@@ -65,7 +65,7 @@ class Description:
 
 
 _AGAIN = "Get the folder again."
-_LIMITED = frozenset({"value_knots"})
+_LIMITED = frozenset({"near_facts", "value_knots"})
 """Settings with an upper limit of their own, which may be larger than any weight."""
 
 

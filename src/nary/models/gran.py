@@ -22,10 +22,12 @@ from nary.models.base import ENTITY_ROWS, RELATION_ROWS, DatasetInfo, Kind, Mode
 from nary.models.batch import Batch, Group, entities_of, relations_of
 from nary.models.gran_layers import GraphAttentionLayer, Layout, init_weights
 from nary.models.layers import Dropout, embed_ids
+from nary.models.near_facts import NearFacts
 from nary.models.products import Linear
 from nary.models.value_rows import ValueRows
 
 _RELATION, _SUBJECT, _OBJECT, _ATTRIBUTE, _VALUE = range(5)
+_NEAR_TYPES = 6  # edges of near facts: with vertices of each role, and with each other
 
 
 class GranSettings(Settings):
@@ -58,6 +60,8 @@ class GranSettings(Settings):
     """The prediction layer of the published code, or that of the paper, without GELU and layer norm."""
     partial_embedding: bool = False
     """Add a learned embedding, "there may be more", to the relation of a fact that may have further qualifiers."""
+    near_facts: int = Field(0, ge=0, le=64)
+    """Also attend to so many training facts that have elements in common with the masked fact."""
     value_knots: int = Field(0, ge=0, le=4096)
     """Embed numbers and dates by their value, interpolated between so many knots; 0 embeds them as entities."""
 
@@ -110,14 +114,20 @@ class Gran(Model):
         self.value_rows = None
         if settings.value_knots and info.scales.names:
             self.value_rows = ValueRows(info.scales, info.facts, info.num_entities, settings.value_knots, width)
+        self.near_facts = NearFacts(settings.near_facts, info, width) if settings.near_facts else None
         init_weights(self)
+        if self.near_facts is not None:
+            self.near_facts.reset_parameters()
 
     def encode(self, batch: Batch) -> Tensor:
         """The vector of each masked vertex after the prediction layer [B, d]."""
         return self._encode(*self._pack(batch))
 
     def attention(self, batch: Batch) -> Tensor:
-        """The attention weights [n, L, T, T], averaged over heads; in the last layer only the masked vertex looks."""
+        """The attention weights [n, L, T, T], averaged over heads; in the last layer only the masked vertex looks.
+
+        Those of near facts are left out.
+        """
         (group,) = batch.groups
         layout, vertices = self._pack(batch)
         weights: list[Tensor] = []
@@ -125,8 +135,8 @@ class Gran(Model):
         size, width = group.ids.shape
         attention = vertices.new_zeros(size, len(self.layers), width, width)
         for layer, by_vertex in enumerate(weights[:-1]):
-            attention[:, layer] = by_vertex
-        attention[torch.arange(size), -1, group.columns] = weights[-1][:, 0]
+            attention[:, layer] = by_vertex[:, :width, :width]
+        attention[torch.arange(size), -1, group.columns] = weights[-1][:, 0, :width]
         return attention
 
     def _encode(self, layout: Layout, vertices: Tensor) -> Tensor:
@@ -166,8 +176,8 @@ class Gran(Model):
         return super().vocabulary_tables() | output
 
     def entity_tables(self) -> dict[str, int]:
-        """None if literals are embedded by their value, which rows for a few entities do not tell."""
-        return super().entity_tables() if self.value_rows is None else {}
+        """None if literals are embedded by their value or other facts are read: rows for a few entities do not do."""
+        return super().entity_tables() if self.value_rows is None and self.near_facts is None else {}
 
     @property
     def learns_new_rows(self) -> bool:
@@ -183,28 +193,37 @@ class Gran(Model):
         """The layout of the batch and the embeddings of all its vertices [N, d]."""
         masked, edges, masked_edges, start = [], [], [], 0
         heads = self.settings.num_heads
-        for group in batch.groups:
-            size, width = group.ids.shape
+        sizes = [(group.ids.shape[0], group.ids.shape[1] + self.settings.near_facts) for group in batch.groups]
+        for group, (size, width) in zip(batch.groups, sizes, strict=True):
             masked.append(start + width * torch.arange(size, device=group.ids.device) + group.columns)
             types = torch.from_numpy(edge_types(group.qualifiers, self.settings)).to(group.ids.device)
             edges.append(types.expand(size * heads, -1, -1))
             masked_edges.append(types[group.columns].repeat_interleave(heads, 0)[:, None])
             start += size * width
-        sizes = [(group.ids.shape[0], group.ids.shape[1]) for group in batch.groups]
         layout = Layout(sizes, edges, torch.cat(masked), masked_edges)
         return layout, torch.cat([vertices.flatten(0, 1) for vertices in self._embed(batch)])
 
     def _embed(self, batch: Batch) -> Iterator[Tensor]:
         """The embedding of each vertex [n, T, d], group by group."""
-        of_relations = embed_ids(self.relation_embedding, [relations_of(group.ids) for group in batch.groups])
-        of_entities = embed_ids(self._entity_rows()[0], [entities_of(group.ids) for group in batch.groups])
-        for group, relations, entities in zip(batch.groups, of_relations, of_entities, strict=True):
+        near = [] if self.near_facts is None else [self.near_facts.find(group) for group in batch.groups]
+        relation_ids = [relations_of(group.ids) for group in batch.groups] + [
+            one.relations.clamp(min=0) for one in near
+        ]
+        entity_ids = [entities_of(group.ids) for group in batch.groups] + [one.entities.clamp(min=0) for one in near]
+        of_relations = list(embed_ids(self.relation_embedding, relation_ids))
+        of_entities = list(embed_ids(self._entity_rows()[0], entity_ids))
+        for number, group in enumerate(batch.groups):
+            relations, entities = of_relations[number], of_entities[number]
             known = torch.cat([relations[:, :1], entities[:, :2], relations[:, 1:], entities[:, 2:]], 1)
             vertices = torch.where(group.unknown[..., None], self.mask_embedding, known)
             if self.role_embedding is not None:
                 vertices = vertices + nn.functional.embedding(self._roles(group), self.role_embedding)
             if self.partial_embedding is not None and group.partial is not None:
                 vertices[:, RELATION] += group.partial[:, None] * self.partial_embedding
+            if self.near_facts is not None:
+                after = len(batch.groups) + number
+                others = self.near_facts(near[number], of_relations[after], of_entities[after])
+                vertices = torch.cat([vertices, others], 1)
             yield vertices
 
     def _roles(self, group: Group) -> Tensor:
@@ -250,9 +269,20 @@ def edge_types(qualifiers: int, settings: GranSettings) -> npt.NDArray[np.int64]
         by_roles = len(EdgeType) + low * 5 + high  # a type for each pair of roles
         types = np.where(types == EdgeType.NONE, by_roles, types)
         np.fill_diagonal(types, len(EdgeType) + 25)
-    return types
+    return _with_near_facts(types, qualifiers, settings) if settings.near_facts else types
+
+
+def _with_near_facts(types: npt.NDArray[np.int64], qualifiers: int, settings: GranSettings) -> npt.NDArray[np.int64]:
+    """The types with those of the edges of near facts, which come after the vertices of the fact [T + k, T + k]."""
+    last = edge_type_count(settings)
+    whole = np.pad(types, (0, settings.near_facts), constant_values=last)
+    by_role = last - _NEAR_TYPES + 1 + vertex_roles(qualifiers)
+    whole[: len(types), len(types) :] = by_role[:, None]
+    whole[len(types) :, : len(types)] = by_role
+    return whole
 
 
 def edge_type_count(settings: GranSettings) -> int:
     """The number of edge types that have a bias; type 0 is not one of them."""
-    return len(EdgeType) + 25 if settings.pair_edges else len(EdgeType) - 1
+    near = _NEAR_TYPES if settings.near_facts else 0
+    return near + (len(EdgeType) + 25 if settings.pair_edges else len(EdgeType) - 1)
