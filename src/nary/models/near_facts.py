@@ -40,7 +40,8 @@ class NearFacts(nn.Module):
 
     Facts that contain all known elements of the masked fact answer its question, and are left out: the vertices are the
     same whether or not the fact itself is among the training facts. The candidates are a few facts of each known
-    entity, in training from a random place on, otherwise from the first one.
+    entity, in training from a random place on, otherwise from the first one. Twice as many are looked at, in place of
+    those left out.
     """
 
     def __init__(self, count: int, info: DatasetInfo, width: int) -> None:
