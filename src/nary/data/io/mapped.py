@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nary.data.dataset import SPLITS, Dataset
+from nary.data.files import is_folder
 from nary.errors import DataError
 from nary.facts import Vocabulary
 from nary.facts.names import PackedMapping
@@ -27,7 +28,7 @@ _SEPARATOR = "\0"  # between the types of an entity
 
 def is_mapped(path: Path) -> bool:
     """Whether there is a mapped dataset in a folder."""
-    return (path / _DESCRIPTION).is_file()
+    return is_folder(path) and (path / _DESCRIPTION).is_file()
 
 
 def write_mapped(dataset: Dataset, folder: Path) -> None:
