@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 import nary
 from nary.auto import MINUTES
@@ -32,7 +33,8 @@ PRIOR = 5
 def company(edges: int, seed: int) -> Dataset:
     """The edges as facts, as ``nary import edges.csv --nodes nodes.csv`` makes them, and split."""
     graph = generate_property_graph(edges, seed=seed)
-    return split_dataset(Dataset.from_dataframe(graph.edges, nodes=graph.nodes, name="company"))
+    dates = graph.edges.with_columns(pl.col("date").str.to_date())
+    return split_dataset(Dataset.from_dataframe(dates, nodes=graph.nodes, name="company"))
 
 
 Feature = tuple[str, str, str]

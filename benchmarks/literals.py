@@ -28,7 +28,7 @@ WIDTH = 64
 
 
 def company(seed: int) -> Dataset:
-    """The generated property graph, with its amounts and dates as literals."""
+    """The generated property graph, with its amounts as literals; its dates are random, and stay texts."""
     graph = generate_property_graph(seed=seed)
     return split_dataset(Dataset.from_dataframe(graph.edges, nodes=graph.nodes, name="company"))
 
