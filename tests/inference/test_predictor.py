@@ -214,6 +214,7 @@ def test_the_json_form(predictor: Predictor) -> None:
         "matches": 2,
         "calibrated": False,
         "value": None,
+        "approximate": False,
     }
 
 

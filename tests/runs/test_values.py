@@ -24,7 +24,7 @@ _FACTS = [
 def model() -> TrainedModel:
     data = dataset_of(train=_FACTS, valid=_FACTS[:2], test=_FACTS[:2])
     settings = {"model__value_knots": 8, "loss__entity_label_smoothing": 0.1, "model__dropout": 0.0}
-    settings |= {"training__epochs": 40, "training__batch_size": 64, "training__learning_rate": 0.03}
+    settings |= {"training__epochs": 80, "training__batch_size": 64, "training__learning_rate": 0.01}
     return train_in(None, data, small_recipe(data, **settings)).model
 
 
