@@ -22,7 +22,7 @@ def write(dataset: Dataset, out: str | Path, *, format: str | None = None, progr
     A path with an extension is a file with all facts; each names its split, unless there is only train. Any other path
     is a folder with one file per split, and the labels and types of names. The default format is that of the extension,
     in a folder JSON Lines. Splits without facts are omitted. RDF (.ttl, .nt, ...) has labels and types, but no splits.
-    The format ``mapped`` is a folder of its own kind, see :mod:`nary.data.io.mapped`.
+    The format ``mapped`` is a folder of its own kind, see ``nary.data.io.mapped``.
     """
     out = Path(out)
     splits = {split: table for split, table in dataset.splits.items() if len(table)}
