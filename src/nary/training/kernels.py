@@ -15,7 +15,7 @@ from nary.models.layers import empty_aligned
 
 _CHUNK_BYTES = 32 << 20  # of scores
 _MIN_CHUNK = 128  # queries; with fewer, accumulating the gradient of the candidates would dominate
-_BLOCK_BYTES = 1 << 20  # of scores in float32: what stays in the processor's second cache
+_BLOCK_BYTES = 4 << 20  # of scores in float32: what stays in the processor's caches
 _MAX_PROBABILITY = 1 - 1e-7  # of a wrong candidate, so that log(1 - p) stays finite
 
 
@@ -142,7 +142,7 @@ def _exponentials_(scores: Tensor, bias: Tensor, counts: Tensor, bias_grad: Tens
     """Turn scores [b, C] without their bias into exp(score - highest), and add the gradient of the bias.
 
     Return the logarithm of the summed exponentials of all scores [b], and the factors [b] by which these numbers are
-    the gradient of ``counts`` [b] times that. A few rows at a time, so that they stay in the processor's second cache.
+    the gradient of ``counts`` [b] times that. A few rows at a time, so that they stay in the processor's caches.
     """
     log_sums, factors = torch.empty_like(counts), torch.empty_like(counts)
     for rows in _even_slices(len(scores), max(1, _BLOCK_BYTES // (4 * scores.shape[1]))):
