@@ -17,7 +17,7 @@ from fastapi import FastAPI
 
 from nary.apps.server.batching import Worker
 from nary.apps.server.browsing import browsing_routes
-from nary.apps.server.connections import BACKLOG, Limits, limited_connection
+from nary.apps.server.connections import ACCEPTED_AT_ONCE, Limits, ListeningSocket, limited_connection
 from nary.apps.server.errors import add_error_handlers
 from nary.apps.server.facts import example_queries
 from nary.apps.server.lines import line_routes
@@ -63,7 +63,7 @@ def start(load: Callable[[], TrainedModel], options: ServeOptions, announce: Cal
     app = create_app(model, options)
     _warm_up(model)
     with _reporting(options.host, options.port):  # another process may have bound the port, too, and listened first
-        bound.listen(BACKLOG)  # from here on clients can connect, even if the first answer takes a moment
+        bound.listen()  # from here on clients can connect, even if the first answer takes a moment
     address = _url(bound)
     announce(address)
     if options.open:
@@ -106,7 +106,7 @@ def _bind(host: str, port: int) -> socket.socket:
     """A socket at this address, not yet listening."""
     with _reporting(host, port):
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        bound = socket.socket(family, kind, protocol)
+        bound = ListeningSocket(family, kind, protocol)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # so that a server can be restarted at once
         bound.bind(address)
         return bound
@@ -148,7 +148,7 @@ def _serve(app: FastAPI, listening: socket.socket, timeout: float) -> None:
         app,
         http=limited_connection(Limits.of(timeout)),
         ws="none",
-        backlog=BACKLOG,
+        backlog=ACCEPTED_AT_ONCE,
         log_config=None,
         access_log=False,
         server_header=False,

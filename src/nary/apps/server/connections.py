@@ -4,6 +4,7 @@ A client that is too slow gets 408, one too many gets 503; both in the form of a
 """
 
 import asyncio
+import socket
 import sys
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -14,14 +15,23 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from nary.apps.server.errors import error_response
 
-BACKLOG = 64
-"""How many connections may wait to be accepted, and are accepted at once."""
+ACCEPTED_AT_ONCE = 16
+"""How many connections the event loop accepts before it goes on: those that it then refuses need files for a moment."""
+_WAITING = 64  # connections that may wait to be accepted
 _MAX_CONNECTIONS = 512
 _RESERVED_FILES = 128  # for the files of the process and for connections that are being refused
 _HEADER_SECONDS = 10.0
 _SHORTEST_DEADLINE = 1.0  # seconds
 _LINGER = 1.0  # seconds for a refused client to read why: data that nobody reads would reset the connection
 _MAX_LINGERING = 32
+
+
+class ListeningSocket(socket.socket):
+    """A socket where many connections may wait, although the event loop, which sets both numbers, accepts few."""
+
+    def listen(self, backlog: int = _WAITING) -> None:
+        """Let connections wait, as many as there may be, whatever ``backlog`` says."""
+        super().listen(max(backlog, _WAITING))
 
 
 @dataclass(frozen=True)
