@@ -1,5 +1,6 @@
 """Whatever a client makes of the description of the API, it gets an answer that the description promises."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -42,6 +43,21 @@ def test_the_server_keeps_to_its_description(served: Served, method: str, name: 
     assert seen[200] or name in MAY_NEVER_SUCCEED, (
         "no request succeeded, so answers were not compared with their description"
     )
+
+
+def test_schema_valid_requests_are_not_refused_for_their_form(served: Served) -> None:
+    schemas = served.get("/openapi.json").json()["components"]["schemas"]
+    text, name = schemas["PredictRequest"]["properties"]["fact"]["oneOf"][0], schemas["FactJsonRequest"]["properties"]
+    for line in ("a | b | ?", "a|b|c", '"a | b" | c | ? | d: e'):
+        assert re.search(text["pattern"], line), line
+    for line in ("", "a | b", "a | | c", " | b | c", "a | b | ", "a | b | c\0"):
+        assert not re.search(text["pattern"], line), line
+        assert served.post("/api/predict", fact=line).status_code == 400
+    assert [bool(re.search(name["subject"]["pattern"], text)) for text in ("a", " a ", "", " ", "a\0")] == [
+        *(True, True),
+        *(False, False, False),
+    ]
+    assert schemas["ScoreRequest"]["oneOf"] == [{"required": ["fact"]}, {"required": ["facts"]}]
 
 
 def test_every_endpoint_is_described_in_words(served: Served) -> None:

@@ -177,7 +177,7 @@ def check_workers(model: Model, loss: Loss, batch_size: int, workers: Workers) -
         reason = "it normalizes over the whole batch" if normalizes else "each step needs all entities, or has phases"
         raise SettingError(
             f"several workers cannot train {model.name} with these settings: {reason}",
-            "Train it without workers, or choose another --model, such as gran.",
+            "Train it without workers, with other settings, or choose another --model.",
         )
     if workers.size > min(batch_size, model.info.num_entities):
         raise SettingError(
