@@ -66,8 +66,8 @@ class EntityIndex:
         near = self._index.search(biased, count)[1][0]
         ids = np.union1d(near[near >= 0], scored)
         scores = torch.addmv(self._bias[ids], self._vectors[ids], query)
-        open = np.flatnonzero(~np.isin(ids, left_out))
-        chosen = torch.from_numpy(open)[highest(scores[open], k)] if k else torch.empty(0, dtype=torch.int64)
+        allowed = np.flatnonzero(~np.isin(ids, left_out))
+        chosen = torch.from_numpy(allowed)[highest(scores[allowed], k)] if k else torch.empty(0, dtype=torch.int64)
         log_total = self._log_total(query, ids, scores, temperature)
         of_scored = scores[np.searchsorted(ids, scored)]
         return Best(torch.from_numpy(ids)[chosen], scores[chosen], (scored, of_scored), temperature, log_total)
