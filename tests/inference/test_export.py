@@ -230,6 +230,7 @@ def test_a_model_without_vectors_says_so(name: str, tmp_path: Path) -> None:
             "edge_bias_on": "value",
             "head": "equation",
             "near_facts": 2,
+            "composition_residual": True,
         },
     ],
     ids=["one half", "the other half"],

@@ -37,6 +37,7 @@ _OPTIONS = {
     "tie_embeddings": False,
     "head": "equation",
     "partial_embedding": True,
+    "composition_residual": True,
 }
 
 

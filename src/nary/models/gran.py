@@ -20,6 +20,7 @@ from nary.facts.graph import EdgeType, edge_matrix
 from nary.facts.layout import FIRST_ATTRIBUTE, RELATION
 from nary.models.base import ENTITY_ROWS, RELATION_ROWS, DatasetInfo, Kind, Model
 from nary.models.batch import Batch, Group, entities_of, relations_of
+from nary.models.composition import CompositionResidual
 from nary.models.gran_layers import GraphAttentionLayer, Layout, init_weights
 from nary.models.layers import Dropout, embed_ids
 from nary.models.near_facts import NearFacts
@@ -60,6 +61,8 @@ class GranSettings(Settings):
     """The prediction layer of the published code, or that of the paper, without GELU and layer norm."""
     partial_embedding: bool = False
     """Add a learned embedding, "there may be more", to the relation of a fact that may have further qualifiers."""
+    composition_residual: bool = False
+    """Add to the masked vertex a map of what it would be by translation: an object subject + relation, and so on."""
     near_facts: int = Field(0, ge=0, le=64)
     """Also attend to so many training facts that have elements in common with the masked fact."""
     value_knots: int = Field(0, ge=0, le=4096)
@@ -104,6 +107,7 @@ class Gran(Model):
         shape = (heads, edge_type_count(settings), width // settings.num_heads)
         self.edge_key = _table(tables if settings.edge_bias_on in ("both", "key") else 0, *shape)
         self.edge_value = _table(tables if settings.edge_bias_on in ("both", "value") else 0, *shape)
+        self.composition = CompositionResidual(width) if settings.composition_residual else None
         self.head_transform = Linear(width, width)
         self.head_norm = nn.LayerNorm(width, eps=1e-12) if settings.head == "code" else None
         self.output_norm = nn.LayerNorm(width, eps=1e-12) if settings.norm == "pre" else None
@@ -129,9 +133,9 @@ class Gran(Model):
         Those of near facts are left out.
         """
         (group,) = batch.groups
-        layout, vertices = self._pack(batch)
+        layout, vertices, residual = self._pack(batch)
         weights: list[Tensor] = []
-        self._encode(replace(layout, weights=weights), vertices)
+        self._encode(replace(layout, weights=weights), vertices, residual)
         size, width = group.ids.shape
         attention = vertices.new_zeros(size, len(self.layers), width, width)
         for layer, by_vertex in enumerate(weights[:-1]):
@@ -139,7 +143,7 @@ class Gran(Model):
         attention[torch.arange(size), -1, group.columns] = weights[-1][:, 0, :width]
         return attention
 
-    def _encode(self, layout: Layout, vertices: Tensor) -> Tensor:
+    def _encode(self, layout: Layout, vertices: Tensor, residual: Tensor | None) -> Tensor:
         """The embeddings of all vertices [N, d] -> the masked ones after the prediction layer [B, d]."""
         x = self.dropout(self.input_norm(vertices))  # [N, d]
         shared = self.settings.edge_bias != "per-layer"
@@ -148,6 +152,8 @@ class Gran(Model):
             x = layer(x, layout, *(tables if shared else self._edge_tables(number)))  # [B, d] after the last one
         if self.output_norm is not None:
             x = self.output_norm(x)
+        if residual is not None:
+            x = x + self.dropout(residual)
         x = self.head_transform(x)
         if self.head_norm is not None:
             x = self.head_norm(nn.functional.gelu(x))
@@ -189,8 +195,8 @@ class Gran(Model):
         """Whether ``value_knots`` is set and there are literals."""
         return self.value_rows is not None
 
-    def _pack(self, batch: Batch) -> tuple[Layout, Tensor]:
-        """The layout of the batch and the embeddings of all its vertices [N, d]."""
+    def _pack(self, batch: Batch) -> tuple[Layout, Tensor, Tensor | None]:
+        """The layout of the batch, the embeddings of all its vertices [N, d], and the composition residual [B, d]."""
         masked, edges, masked_edges, start = [], [], [], 0
         heads = self.settings.num_heads
         sizes = [(group.ids.shape[0], group.ids.shape[1] + self.settings.near_facts) for group in batch.groups]
@@ -201,10 +207,12 @@ class Gran(Model):
             masked_edges.append(types[group.columns].repeat_interleave(heads, 0)[:, None])
             start += size * width
         layout = Layout(sizes, edges, torch.cat(masked), masked_edges)
-        return layout, torch.cat([vertices.flatten(0, 1) for vertices in self._embed(batch)])
+        vertices, residuals = zip(*self._embed(batch), strict=True)
+        residual = None if self.composition is None else torch.cat(residuals)
+        return layout, torch.cat([one.flatten(0, 1) for one in vertices]), residual
 
-    def _embed(self, batch: Batch) -> Iterator[Tensor]:
-        """The embedding of each vertex [n, T, d], group by group."""
+    def _embed(self, batch: Batch) -> Iterator[tuple[Tensor, Tensor | None]]:
+        """The embedding of each vertex [n, T, d], and the composition residual [n, d], group by group."""
         near = [] if self.near_facts is None else [self.near_facts.find(group) for group in batch.groups]
         relation_ids = [relations_of(group.ids) for group in batch.groups] + [
             one.relations.clamp(min=0) for one in near
@@ -215,6 +223,7 @@ class Gran(Model):
         for number, group in enumerate(batch.groups):
             relations, entities = of_relations[number], of_entities[number]
             known = torch.cat([relations[:, :1], entities[:, :2], relations[:, 1:], entities[:, 2:]], 1)
+            residual = None if self.composition is None else self.composition(group, known)
             vertices = torch.where(group.unknown[..., None], self.mask_embedding, known)
             if self.role_embedding is not None:
                 vertices = vertices + nn.functional.embedding(self._roles(group), self.role_embedding)
@@ -224,7 +233,7 @@ class Gran(Model):
                 after = len(batch.groups) + number
                 others = self.near_facts(near[number], of_relations[after], of_entities[after])
                 vertices = torch.cat([vertices, others], 1)
-            yield vertices
+            yield vertices, residual
 
     def _roles(self, group: Group) -> Tensor:
         """The row of the role embedding of each vertex [T]."""
