@@ -15,7 +15,7 @@ from nary.reproduction.claims import claim
 from nary.reproduction.experiments import Experiment, find_experiment
 from nary.reproduction.queue import Job, parse_seeds, plan, read_queue, record_job, train_job, with_seeds
 from nary.reproduction.records import read_results
-from nary.runs import InterruptedRun
+from nary.runs import InterruptedRun, RunFolder
 from nary.training.callbacks import Callback, StepReport
 
 
@@ -180,3 +180,21 @@ def test_a_blend_is_a_row_with_what_its_parts_are_worth(tmp_path: Path) -> None:
     assert by_part[0] > by_part[1]
     assert record["metrics"]["entity"]["mrr"] > by_part[1]
     assert record["seconds"] > sum(part["seconds"] for part in record["parts"])
+
+
+def test_parts_of_a_blend_that_are_trained_already_are_taken_from_the_folder_of_runs(
+    data: Dataset, experiment: Experiment, tmp_path: Path
+) -> None:
+    (part,) = jobs(experiment, tmp_path)
+    make(part, tmp_path, data)
+    tables = experiment.recipe.as_tables()
+    gran = {key: tables[key] for key in ("model", "loss", "training")}
+    shorter = {**gran, "training": {**gran["training"], "epochs": 1}}
+    recipe = small_recipe(data, "blend", model__parts=["rules", gran, shorter])
+    (blend,) = jobs(Experiment("blend/nobel-tiny", recipe), tmp_path)
+    steps: list[int] = []
+    make(blend, tmp_path, data, OnStep(lambda report: steps.append(report.step)))
+    parts = tmp_path / "runs" / blend.path / "parts"
+    assert weights(parts / "gran") == weights(tmp_path / "runs" / part.path)
+    assert weights(parts / "gran-2") != weights(parts / "gran")
+    assert len(steps) == RunFolder(parts / "gran-2").records()[-1]["step"]  # only the other one was trained

@@ -17,7 +17,7 @@ from nary.progress import Progress, no_progress
 from nary.reproduction.claims import is_claimed
 from nary.reproduction.experiments import Experiment, find_experiments
 from nary.reproduction.records import read_results, record_result, recorded_settings
-from nary.runs import TrainingResult, train_or_resume
+from nary.runs import TrainingResult, prepare_dataset, start_blend, train_or_resume
 from nary.runs.run_folder import is_run_folder
 from nary.runs.training import seedless_settings
 from nary.training.callbacks import Callback
@@ -97,8 +97,15 @@ def plan(experiments: Iterable[Experiment], runs: Path, results: Path) -> list[J
 
 
 def train_job(job: Job, runs: Path, load: Callable[[], Dataset], callbacks: Sequence[Callback] = ()) -> TrainingResult:
-    """Train or resume the run of ``job``; ``load`` provides the dataset of a new run."""
-    return train_or_resume(job.experiment.recipe, runs / job.path, load, callbacks)
+    """Train or resume the run of ``job``; ``load`` provides the dataset of a new run.
+
+    Parts of a blend that are finished runs in the folder of runs are not trained again.
+    """
+    recipe, path = job.experiment.recipe, runs / job.path
+    if recipe.parts and not is_run_folder(path):
+        siblings = sorted(run for run in path.parent.glob("*") if is_run_folder(run))
+        start_blend(prepare_dataset(load(), recipe), recipe, path, siblings)
+    return train_or_resume(recipe, path, load, callbacks)
 
 
 def record_job(job: Job, result: TrainingResult, results: Path, progress: Progress = no_progress) -> Path:

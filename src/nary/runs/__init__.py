@@ -1,6 +1,6 @@
 """Runs: where data, model, training and evaluation meet."""
 
-from nary.runs.blend_training import BlendResult, blend_runs
+from nary.runs.blend_training import BlendResult, blend_runs, start_blend
 from nary.runs.budget import fit_epochs
 from nary.runs.preparation import prepare_dataset
 from nary.runs.run_folder import RunFolder, load_model
@@ -18,6 +18,7 @@ __all__ = [
     "load_model",
     "prepare_dataset",
     "resume",
+    "start_blend",
     "train_or_resume",
     "train_recipe",
 ]

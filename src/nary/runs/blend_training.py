@@ -1,6 +1,7 @@
 """Blends as runs: train the parts of a recipe and blend them, or blend runs that are finished."""
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ from nary.recipe import Recipe
 from nary.runs.blending import Blended, Part, PartResult, blend_parts, part_names
 from nary.runs.log import append_line, append_record, record_log
 from nary.runs.preparation import check_recipe
-from nary.runs.run_folder import RunFolder, check_free, is_run_folder, load_model
+from nary.runs.run_folder import MODEL, RunFolder, check_free, is_run_folder, load_model
 from nary.runs.trained_model import TrainedModel
-from nary.runs.training import InterruptedRun, TrainingResult, resume, train_recipe
+from nary.runs.training import InterruptedRun, TrainingResult, effective_settings, resume, train_recipe
 from nary.training.callbacks import Callback
 
 _PARTS = "parts"
@@ -37,6 +38,40 @@ class BlendResult(TrainingResult):
 
 def train_blend(dataset: Dataset, recipe: Recipe, path: Path | None, callbacks: Sequence[Callback]) -> BlendResult:
     """Train each part, in a run folder of its own inside ``path`` or in memory, and blend them."""
+    _check_blend(dataset, recipe)
+    if path is None:
+        return _train(dataset, recipe, None, callbacks)
+    check_free(path)
+    folder = RunFolder.create(path, dataset, recipe)
+    with folder.locked():
+        return _train(dataset, recipe, folder, callbacks)
+
+
+def start_blend(dataset: Dataset, recipe: Recipe, path: Path, runs: Iterable[Path]) -> None:
+    """Create the run folder of a blend with the parts that are among ``runs``; resuming it trains the others.
+
+    A finished run is copied if it was trained with the settings of a part.
+    """
+    _check_blend(dataset, recipe)
+    folder = RunFolder.create(path, dataset, recipe)
+    finished = [RunFolder(run) for run in runs if (run / MODEL / WEIGHTS_FILE).is_file()]
+    by_settings = [(_trained_settings(run.recipe), run.path) for run in finished]
+    for name, part in zip(part_names([part.model_name for part in recipe.parts]), recipe.parts, strict=True):
+        wanted = _trained_settings(part)
+        run = next((run for settings, run in by_settings if settings == wanted), None)
+        if run is not None:
+            with atomic_path(folder.path / _PARTS / name) as temporary:
+                shutil.copytree(run, temporary)
+
+
+def _trained_settings(recipe: Recipe) -> dict[str, Any]:
+    """The settings that the weights depend on."""
+    settings = effective_settings(recipe)
+    del settings["evaluation"]
+    return settings
+
+
+def _check_blend(dataset: Dataset, recipe: Recipe) -> None:
     for part in (recipe, *recipe.parts):
         check_recipe(dataset, part)
     if "valid" not in dataset.splits or "valid" in recipe.data.train_on:
@@ -44,12 +79,6 @@ def train_blend(dataset: Dataset, recipe: Recipe, path: Path | None, callbacks: 
             "a blend needs valid facts that its parts have not learned from, to fit its weights on",
             'Set data.train_on=["train"], or hold facts out with data.valid_fraction.',
         )
-    if path is None:
-        return _train(dataset, recipe, None, callbacks)
-    check_free(path)
-    folder = RunFolder.create(path, dataset, recipe)
-    with folder.locked():
-        return _train(dataset, recipe, folder, callbacks)
 
 
 def resume_blend(folder: RunFolder, callbacks: Sequence[Callback]) -> BlendResult:
