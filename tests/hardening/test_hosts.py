@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -46,14 +46,27 @@ class Hosts:
     def set_link(self, state: str) -> None:
         _ip("-n", self.names[0], "link", "set", self.devices[0], state)
 
-    def torchrun(self, *arguments: object) -> list[subprocess.Popen[str]]:
+    def set_retries(self, count: int) -> None:
+        """How often TCP sends data again that the other host does not confirm."""
+        for name in self.names:
+            _ip("netns", "exec", name, "sh", "-c", f"echo {count} > /proc/sys/net/ipv4/tcp_retries2")
+
+    def static(self, number: int) -> list[str]:
+        """The options of torchrun for the host of that number, when all hosts are numbered."""
+        return [f"--master-addr={self.addresses[0]}", "--master-port=29500", f"--node-rank={number}"]
+
+    def rendezvous(self, number: int) -> list[str]:
+        """The same when the hosts find each other."""
+        host = f"--rdzv-conf=is_host={int(number == 0)}"  # both namespaces have the name of this machine
+        where = ["--rdzv-backend=c10d", f"--rdzv-endpoint={self.addresses[0]}:29500", "--rdzv-id=test"]
+        return [*where, host, f"--local-addr={self.addresses[number]}"]
+
+    def torchrun(self, how: Callable[[int], list[str]], *arguments: object) -> list[subprocess.Popen[str]]:
         """The same command on both hosts."""
-        # Without a rendezvous that goes on: after a cut, torchrun would wait for it as long as TCP does, for minutes.
-        shared = ["--nnodes=2", "--nproc-per-node=1", f"--master-addr={self.addresses[0]}", "--master-port=29500"]
         processes = []
         for number, (name, device) in enumerate(zip(self.names, self.devices, strict=True)):
-            command = ["ip", "netns", "exec", name, sys.executable, "-m", "torch.distributed.run", *shared]
-            command += [f"--node-rank={number}", "-m", "nary", *map(str, arguments)]
+            command = ["ip", "netns", "exec", name, sys.executable, "-m", "torch.distributed.run"]
+            command += ["--nnodes=2", "--nproc-per-node=1", *how(number), "-m", "nary", *map(str, arguments)]
             environment = {"GLOO_SOCKET_IFNAME": device, "NARY_WORKER_TIMEOUT": str(_TIMEOUT), "OMP_NUM_THREADS": "1"}
             processes.append(
                 subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
@@ -91,7 +104,7 @@ def test_a_cut_link_costs_no_more_than_starting_again(hosts: Hosts, tmp_path: Pa
     settings = options(training__checkpoint_minutes=1e-9, training__epochs=6, model__dropout=0.1)
     command = ["train", facts, "--model", "gran", "--out", folder, *settings]
 
-    cut_off = hosts.torchrun(*command)
+    cut_off = hosts.torchrun(hosts.static, *command)
     wait_until(lambda: has_checkpoints(folder), cut_off[0])
     hosts.set_link("down")
     assert has_checkpoints(folder)
@@ -102,7 +115,7 @@ def test_a_cut_link_costs_no_more_than_starting_again(hosts: Hosts, tmp_path: Pa
     assert not (folder / "model" / "model.safetensors").exists()
 
     hosts.set_link("up")
-    for process in hosts.torchrun(*command):
+    for process in hosts.torchrun(hosts.static, *command):
         _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, err
     assert "resumed at step" in (folder / "log.txt").read_text()
@@ -110,3 +123,17 @@ def test_a_cut_link_costs_no_more_than_starting_again(hosts: Hosts, tmp_path: Pa
     shutil.copytree(folder, whole, ignore=shutil.ignore_patterns("checkpoints", "model.safetensors", "metrics.json*"))
     assert train_at(whole, 2) == ["done", "done"]
     assert weights(folder) == weights(whole)
+
+
+@pytest.mark.namespaces
+def test_a_host_without_its_rendezvous_ends_when_tcp_gives_up(hosts: Hosts, tmp_path: Path) -> None:
+    facts, folder = tmp_path / "toy.jsonl", tmp_path / "run"
+    write(small_data(), facts)
+    settings = options(training__checkpoint_minutes=1e-9, training__epochs=40)
+    hosts.set_retries(4)  # about six seconds; fifteen, the default, are as many minutes
+    cut_off = hosts.torchrun(hosts.rendezvous, "train", facts, "--model", "gran", "--out", folder, *settings)
+    wait_until(lambda: has_checkpoints(folder), cut_off[0])
+    hosts.set_link("down")
+    for process in cut_off:
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode != 0
