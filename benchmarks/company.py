@@ -3,9 +3,9 @@
     python benchmarks/company.py [--edges 11000] [--minutes 10] [--seed 0] [--out RUN] [--json]
 
 The question is the object of each edge, with all its properties given, dates and amounts included, on test facts: where
-does someone live, where do they work, to whom do they report. The counting baseline answers with what goes together
-with each given element, and with the other facts of the subject, in train (``tests/reference/counting.py``). Figures are MRR by relation, filtered, ties
-at their mean.
+does someone live, where do they work, to whom do they report. The counting baseline (``tests/reference/counting.py``)
+answers with what goes together with each given element, and with the other facts of the subject, in train. Figures are
+MRR by relation, filtered, ties at their mean.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 """Entities that arrive after training: an update of the model against training it anew.
 
-    python benchmarks/inductive.py [--data fb-auto] [--recipe gran/fb-auto-partial] [--share 0.05] [--json]
+    python benchmarks/inductive.py [--data fb-auto] [--recipe gran/fb-auto-partial] [--epochs N] [--width N]
+                                   [--share 0.05] [--json]
 
 A share of the entities is held out with all their facts, and the model is trained on the rest. Then half of their
 facts are given, and the entities of the other half are ranked: by the model as updated with the given facts, and by one
@@ -82,12 +83,16 @@ def main() -> None:
     parser.add_argument(
         "--model", default=None, help="a model by name, with its recipe for the data, instead of a recipe"
     )
+    parser.add_argument("--epochs", type=int, default=None, help="instead of those of the recipe")
+    parser.add_argument("--width", type=int, default=None, help="of the vectors of GRAN, instead of that of the recipe")
     parser.add_argument("--share", type=float, default=0.05)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     remaining, given, asked = split(nary.load(options.data), options.share, options.seed)
     chosen = {"model": options.model} if options.model else {"recipe": options.recipe}
+    chosen |= {"train_on": ["train"]} | ({"epochs": options.epochs} if options.epochs else {})
+    chosen |= {"hidden_dim": options.width, "ffn_dim": 2 * options.width} if options.width else {}
 
     def train(facts: list[Fact]) -> TrainedModel:
         dataset = Dataset.from_facts(options.data, {"train": facts, "valid": remaining["valid"]})

@@ -51,7 +51,8 @@ def test_ranks_are_filtered_and_ties_at_their_mean() -> None:
         "train": facts("a | in | x", "b | in | x", "c | in | y", "a | of | z"),
         "test": facts("a | in | y", "b | in | z"),
     }
-    # For a, x is known and left out, so y is first. For b, x is known, too, and y comes before z, which is tied with a, b and c.
+    # For a, x is known and left out, so y is first. For b, x is known, too; y comes before z, which is tied with a, b
+    # and c.
     assert counted_mrr(Dataset.from_facts("small", splits)) == pytest.approx({"in": (1 + 1 / (1 + 1 + 3 / 2)) / 2})
 
 
