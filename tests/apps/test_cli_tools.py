@@ -163,7 +163,7 @@ def test_generate_refuses_impossible_settings(nary: Nary, tmp_path: Path) -> Non
     ],
 )
 def test_generate_refuses_options_it_would_ignore(nary: Nary, tmp_path: Path, options: list[str], message: str) -> None:
-    refused = nary("generate", tmp_path / "graph", *options)
+    refused = nary("generate", tmp_path / "graph", *options, "--json")
     assert (refused.code, refused.error["message"]) == (2, message)
     assert not list(tmp_path.iterdir())
 

@@ -57,7 +57,7 @@ class NewCandidateLoss:
         log_sums = queries.new_empty(len(queries), dtype=torch.float32)
         for kind, chosen in asked.by_kind():
             old = self._old_candidates(kind)
-            for some in chosen.split(_MAX_QUERIES):
+            for some in torch.split(chosen, _MAX_QUERIES):
                 log_sums[some] = _LogSum.apply(queries[some], old.vectors, old.bias)  # type: ignore[no-untyped-call]
         return log_sums
 

@@ -21,7 +21,8 @@ from nary.training.settings import TrainingSettings
 
 _MIN_STEPS = 25  # otherwise, so many as there are batches
 _BATCH_SIZE = 256
-_OLD_SHARE = 3  # how much, and how many, masked old facts a step has for each new one
+_OLD_SHARE = 3  # masked old facts of a step for each new one
+_OLD_WEIGHT = 10  # of their mean loss, beside that of the new ones
 _MAX_OLD = 2000  # masked old facts whose query vectors are kept
 _RATE = 0.6  # the peak learning rate, in standard deviations of the old rows
 _PRIOR = 0.1  # the weight of the prior: a normal distribution around the start, with the deviation of the old rows
@@ -104,7 +105,7 @@ def _objective(model: Model, new: TrainingBatches, old: TrainingBatches, loss: L
     """The loss of a batch of new facts, and that of one of old facts."""
     device = _device(model)
     return lambda step: (
-        loss(model, new.batch_at(step).to(device)) + _OLD_SHARE * loss(model, old.batch_at(step).to(device))
+        loss(model, new.batch_at(step).to(device)) + _OLD_WEIGHT * loss(model, old.batch_at(step).to(device))
     )
 
 
@@ -119,7 +120,7 @@ def _softmax_objective(
         kept_queries = model.encode(kept.batch)
         kept_sums = loss.old_log_sums(kept_queries, kept_asked)
     count = _OLD_SHARE * _BATCH_SIZE
-    kept_asked = kept_asked._replace(weights=kept_asked.weights * (_OLD_SHARE * len(kept_sums) / count))
+    kept_asked = kept_asked._replace(weights=kept_asked.weights * (_OLD_WEIGHT * len(kept_sums) / count))
 
     def objective(step: int) -> Tensor:
         batch = new.batch_at(step).to(device)
