@@ -1,6 +1,7 @@
 """Entities that arrive after training: an update of the model against training it anew.
 
-    python benchmarks/inductive.py [--data fb-auto] [--recipe gran/fb-auto-partial] [--share 0.05] [--json]
+    python benchmarks/inductive.py [--data fb-auto] [--recipe gran/fb-auto-partial] [--epochs N] [--width N]
+                                   [--share 0.05] [--most N] [--json]
 
 A share of the entities is held out with all their facts, and the model is trained on the rest. Then half of their
 facts are given, and the entities of the other half are ranked: by the model as updated with the given facts, and by one
@@ -9,6 +10,7 @@ processor. A dataset with a context split gives its facts instead, and asks for 
 """
 
 import argparse
+import random
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -38,8 +40,8 @@ def split(dataset: Dataset, share: float, seed: int) -> tuple[dict[str, list[Fac
 
     A fact is given if it is the first one of an entity: nobody could say anything about that entity otherwise.
     """
-    names, random = dataset.vocabulary.entities, np.random.default_rng(seed)
-    held_out = {names[i] for i in random.choice(len(names), round(share * len(names)), replace=False)}
+    names, generator = dataset.vocabulary.entities, np.random.default_rng(seed)
+    held_out = {names[i] for i in generator.choice(len(names), round(share * len(names)), replace=False)}
     facts = {one: list(table.facts(dataset.vocabulary)) for one, table in dataset.splits.items()}
     if "context" in facts:
         return {one: facts[one] for one in ("train", "valid")}, facts["context"], facts["test"]
@@ -47,13 +49,18 @@ def split(dataset: Dataset, share: float, seed: int) -> tuple[dict[str, list[Fac
     touched = list(dict.fromkeys(fact for some in facts.values() for fact in some if entities(fact) & held_out))
     known = {name for some in remaining.values() for fact in some for name in entities(fact)}
     given, asked = [], []
-    for number, i in enumerate(random.permutation(len(touched)).tolist()):
+    for number, i in enumerate(generator.permutation(len(touched)).tolist()):
         if number % 2 == 0 or entities(touched[i]) - known:
             given.append(touched[i])
             known |= entities(touched[i])
         else:
             asked.append(touched[i])
     return remaining, given, asked
+
+
+def sample(facts: list[Fact], most: int | None) -> list[Fact]:
+    """So many of the facts, at random, or all of them."""
+    return facts if most is None or most >= len(facts) else random.Random(0).sample(facts, most)
 
 
 def timed(work: Callable[[], RESULT]) -> tuple[RESULT, float]:
@@ -82,12 +89,17 @@ def main() -> None:
     parser.add_argument(
         "--model", default=None, help="a model by name, with its recipe for the data, instead of a recipe"
     )
+    parser.add_argument("--epochs", type=int, default=None, help="instead of those of the recipe")
+    parser.add_argument("--width", type=int, default=None, help="of the vectors of GRAN, instead of that of the recipe")
     parser.add_argument("--share", type=float, default=0.05)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--most", type=int, default=None, help="rank a sample of so many facts of each kind")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     remaining, given, asked = split(nary.load(options.data), options.share, options.seed)
     chosen = {"model": options.model} if options.model else {"recipe": options.recipe}
+    chosen |= {"train_on": ["train"]} | ({"epochs": options.epochs} if options.epochs else {})
+    chosen |= {"hidden_dim": options.width, "ffn_dim": 2 * options.width} if options.width else {}
 
     def train(facts: list[Fact]) -> TrainedModel:
         dataset = Dataset.from_facts(options.data, {"train": facts, "valid": remaining["valid"]})
@@ -101,7 +113,7 @@ def main() -> None:
     ]
     updated, seconds = timed(lambda: update(before, Dataset.from_facts("given", {"train": given})).model)
     anew, seconds_anew = timed(lambda: train([*remaining["train"], *given]))
-    old = remaining["valid"]
+    asked, old = (sample(facts, options.most) for facts in (asked, remaining["valid"]))
     figures = {
         "facts": {"train": len(remaining["train"]), "given": len(given), "asked": len(asked)},
         "entities": {"known": len(before.vocabulary.entities), "new": len(new)},

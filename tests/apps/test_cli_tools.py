@@ -155,6 +155,19 @@ def test_generate_refuses_impossible_settings(nary: Nary, tmp_path: Path) -> Non
     assert not (tmp_path / "a.jsonl").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--property-graph", "--entities", "50"], "--entities does not go with --property-graph"),
+        (["--facts", "50", "--entities", "10", "--neo4j"], "--neo4j goes with --property-graph only"),
+    ],
+)
+def test_generate_refuses_options_it_would_ignore(nary: Nary, tmp_path: Path, options: list[str], message: str) -> None:
+    refused = nary("generate", tmp_path / "graph", *options, "--json")
+    assert (refused.code, refused.error["message"]) == (2, message)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("command", ["stats", "check", "split", "generate"])
 def test_help_has_an_example(nary: Nary, command: str) -> None:
     outcome = nary(command, "--help")

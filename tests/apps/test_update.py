@@ -23,7 +23,7 @@ def test_facts_from_a_file(nary: Nary, run_folder: Path, model: TrainedModel, tm
     assert first == "2 facts added to train (1 were stored already, or given twice)."
     assert entities == "2 new entities: 'Ada', 'Bob'"
     assert relations == "1 new relations: 'since'"
-    assert learned.startswith("Learned in 50 steps, ")
+    assert learned.startswith("Learned in 25 steps, ")
     assert following == f"Next: nary predict {tmp_path / 'model'} QUERY, or nary evaluate {tmp_path / 'model'}"
     assert {path: path.read_bytes() for path in run_folder.rglob("*") if path.is_file()} == before
     assert nary("facts", tmp_path / "model", f"Ada | {relation} | ?", "--json").json["total"] == 2
@@ -46,7 +46,8 @@ def test_mistakes(nary: Nary, run_folder: Path, tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.mkdir()
     (taken / "file").write_text("")
-    assert "exists and is not an empty folder" in nary("update", run_folder, "a | b | c", "--out", taken).err
+    refused = nary("update", run_folder, "a | b | c", "--out", taken)
+    assert "exists and is not an empty folder\nChoose another --out.\n" in refused.err
     for facts, said in (("a | b", "subject"), (tmp_path / "none.jsonl", "none.jsonl")):
         failed = nary("update", run_folder, facts, "--out", tmp_path / "model")
         assert (failed.code, failed.out) == (2, "")

@@ -98,3 +98,10 @@ def test_a_folder_with_something_in_it_is_kept(graph: PropertyGraph, tmp_path: P
     with pytest.raises(OutputError, match="not an empty folder"):
         graph.write(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_folder_is_not_named_like_a_file(graph: PropertyGraph, tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="has the name of a file") as caught:
+        graph.write(tmp_path / "facts.jsonl")
+    assert caught.value.hint == "Such as facts."
+    assert not list(tmp_path.iterdir())

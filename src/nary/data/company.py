@@ -47,6 +47,7 @@ _ASSORTMENT, _REGULARS, _FAVORITES = 4, 3, 4  # products of a supplier, their bu
 _COLUMNS = ("start", "end", "type", "date", "role", "department", "product", "amount", "channel")
 _SPOILED = ("LIVES_IN", "LOCATED_IN", "REPORTS_TO", "SUPPLIES", "WORKS_AT")
 """The types of edges that may be wrong: what other edges tell about them."""
+_OF_FILES = {".csv", ".json", ".jsonl", ".parquet", ".tsv", ".txt"}
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class PropertyGraph:
 
     def write(self, folder: Path, *, neo4j: bool = False) -> None:
         """Write nodes.csv, edges.csv and errors.csv to a new folder; ``neo4j`` gives them the headers of Neo4j."""
+        if folder.suffix in _OF_FILES:
+            raise OutputError(f"{folder} has the name of a file, and a graph is a folder", f"Such as {folder.stem}.")
         nodes, edges = self.nodes, self.edges
         if neo4j:
             nodes = nodes.rename({"id": "id:ID", "label": ":LABEL", "founded": "founded:int"})

@@ -150,7 +150,8 @@ def is_run_folder(path: Path) -> bool:
 def check_free(path: Path) -> None:
     """Refuse to create a run where something else is."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise OutputError(f"{path} exists and is not an empty folder", "Choose another --out, or use --resume.")
+        resumable = ", or go on with nary train --resume" if is_run_folder(path) else ""
+        raise OutputError(f"{path} exists and is not an empty folder", f"Choose another --out{resumable}.")
 
 
 def free_path(dataset: str, model: str) -> Path:

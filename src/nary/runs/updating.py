@@ -22,6 +22,7 @@ from nary.runs.start_rows import Standing, new_entities_standing, start_in_slots
 from nary.runs.trained_model import TrainedModel
 from nary.training.losses import CrossEntropySettings, SmoothedSettings, make_loss
 from nary.training.new_rows import learn_new_rows
+from nary.training.runtime import precision
 from nary.training.settings import LOSSES, LossSettings
 
 
@@ -97,7 +98,8 @@ class Grower:
         roles = frozenset(role for role in module.roles if role.is_entity or new_relations)
         facts = self._with_new_names() if new_rows.keys() <= module.vocabulary_tables().keys() else self.added
         loss = make_loss(_exact(recipe.loss), self.info, next(module.parameters()).device)
-        self.steps += learn_new_rows(module, new_rows, facts, self.old_info.facts, loss, roles)
+        with precision(recipe.training.precision, next(module.parameters()).device):
+            self.steps += learn_new_rows(module, new_rows, facts, self.old_info, loss, roles)
 
     def _with_new_names(self) -> FactTable:
         """The added facts in which a new name stands."""

@@ -127,7 +127,7 @@ def _cross_entropy_gradients(
     for chunk in _even_slices(len(queries), max(_MIN_CHUNK, _CHUNK_BYTES // (dtype.itemsize * num_candidates))):
         out = empty_aligned(cast_queries[chunk], num_candidates)
         scores = torch.mm(cast_queries[chunk], cast_candidates.T, out=out)
-        log_sums, factors = _exponentials_(scores, bias, counts[chunk], bias_grad)
+        log_sums, factors = exponentials_(scores, bias, counts[chunk], bias_grad)
         loss += counts[chunk] @ log_sums
         weighted = (factors[:, None] * queries[chunk]).to(dtype)
         queries_grad[chunk] += factors[:, None] * (scores @ cast_candidates)
@@ -138,19 +138,24 @@ def _cross_entropy_gradients(
     return loss, queries_grad, candidates_grad, bias_grad
 
 
-def _exponentials_(scores: Tensor, bias: Tensor, counts: Tensor, bias_grad: Tensor) -> tuple[Tensor, Tensor]:
-    """Turn scores [b, C] without their bias into exp(score - highest), and add the gradient of the bias.
+def exponentials_(
+    scores: Tensor, bias: Tensor, counts: Tensor | None = None, bias_grad: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Turn scores [b, C] without their bias into exp(score - highest), and add the gradient of the bias, if wanted.
 
     Return the logarithm of the summed exponentials of all scores [b], and the factors [b] by which these numbers are
-    the gradient of ``counts`` [b] times that. A few rows at a time, so that they stay in the processor's caches.
+    the gradient of ``counts`` [b], by default 1, times that. A few rows at a time, so that they stay in the processor's
+    caches.
     """
+    counts = bias.new_ones(len(scores)) if counts is None else counts
     log_sums, factors = torch.empty_like(counts), torch.empty_like(counts)
     for rows in _even_slices(len(scores), max(1, _BLOCK_BYTES // (4 * scores.shape[1]))):
         exact = scores[rows] + bias  # in the dtype of the bias
         highest = exact.amax(1)
         sums = exact.sub_(highest[:, None]).exp_().sum(1)
         log_sums[rows], factors[rows] = sums.log() + highest, counts[rows] / sums
-        bias_grad.addmv_(exact.T, factors[rows])
+        if bias_grad is not None:
+            bias_grad.addmv_(exact.T, factors[rows])
         scores[rows] = exact
     return log_sums, factors
 

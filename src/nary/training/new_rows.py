@@ -4,7 +4,6 @@ Each step has a batch of new facts with an element masked, and one of old facts,
 compete. The query vectors of old facts do not depend on new rows, so they are computed once.
 """
 
-import itertools
 from collections.abc import Callable, Collection
 
 import torch
@@ -12,63 +11,85 @@ from torch import Tensor
 
 from nary.config import validate_settings
 from nary.facts import FactTable, Role
-from nary.models.base import Kind, Model
+from nary.models.base import DatasetInfo, Model
 from nary.models.growth import NewRows
 from nary.training.batches import TrainingBatches
-from nary.training.kernels import Targets
-from nary.training.losses import CandidateLoss, Loss
+from nary.training.losses import CrossEntropyLoss, Loss
+from nary.training.new_candidates import NewCandidateLoss, Questions
+from nary.training.runtime import keep_freed_memory
 from nary.training.settings import TrainingSettings
 
-_EPOCHS = 2
-_MIN_STEPS = 50
-_BATCH_SIZE = 128
-_OLD_SHARE = 3  # how much, and how many, masked old facts a step has for each new one
-_MAX_OLD = 4000  # masked old facts whose query vectors are kept
-_RATE = 0.4  # the peak learning rate, in standard deviations of the old rows
+_MIN_STEPS = 25  # otherwise, so many as there are batches
+_BATCH_SIZE = 256
+_OLD_SHARE = 3  # masked old facts of a step for each new one
+_OLD_WEIGHT = 10  # of their mean loss, beside that of the new ones
+_MAX_OLD = 2000  # masked old facts whose query vectors are kept
+_RATE = 0.6  # the peak learning rate, in standard deviations of the old rows
 _PRIOR = 0.1  # the weight of the prior: a normal distribution around the start, with the deviation of the old rows
+_BETAS = 0.9, 0.999
+
+Objective = Callable[[int], Tensor]
+"""The loss of a step."""
 
 
 def learn_new_rows(
-    model: Model, new_rows: NewRows, new: FactTable, old: FactTable, loss: Loss, roles: Collection[Role]
+    model: Model, new_rows: NewRows, new: FactTable, old: DatasetInfo, loss: Loss, roles: Collection[Role]
 ) -> int:
-    """Learn ``new_rows`` of ``model`` from the facts ``new``, beside the facts ``old``; the number of steps.
+    """Learn ``new_rows`` of ``model`` from the facts ``new``, beside the facts of ``old``; the number of steps.
 
     Elements of ``roles`` are masked. Dropout is off, statistics of norms stay as they are, and :meth:`Model.post_step`
     is not called: it could change other rows.
     """
+    keep_freed_memory()
     model.eval().requires_grad_(False)
-    tables = {name: model.get_parameter(name).requires_grad_() for name in new_rows}
-    rows = {name: table.detach()[new_rows[name]].requires_grad_() for name, table in tables.items()}
-    start = {name: values.detach().clone() for name, values in rows.items()}
-    deviations = {name: _deviation(table, new_rows[name]) for name, table in tables.items()}
-    optimizer = torch.optim.Adam([{"params": [rows[name]], "deviation": deviations[name]} for name in rows], lr=0.0)
     batches = _batches(new, roles, loss, _BATCH_SIZE)
-    steps = max(_MIN_STEPS, batches.num_steps(_EPOCHS))
+    steps = max(_MIN_STEPS, batches.num_steps(1))
+    tables = [_LearnedRows(model.get_parameter(name), rows, len(batches)) for name, rows in new_rows.items()]
     with torch.random.fork_rng([]):
         torch.manual_seed(0)
-        old_loss = _old_loss(model, _batches(old, roles, loss, _MAX_OLD), loss)
+        if isinstance(loss, CrossEntropyLoss):
+            objective = _softmax_objective(model, batches, _batches(old.facts, roles, loss, _MAX_OLD), loss, old)
+        else:
+            objective = _objective(model, batches, _batches(old.facts, roles, loss, _OLD_SHARE * _BATCH_SIZE), loss)
         for step in range(steps):
-            batch = batches.batch_at(step).to(_device(model))
-            (loss(model, batch) + _OLD_SHARE * old_loss()).backward()  # type: ignore[no-untyped-call]
-            for name, table in tables.items():
-                prior = (rows[name].detach() - start[name]) / (deviations[name] ** 2 * len(batches)) * _PRIOR
-                rows[name].grad = prior if table.grad is None else table.grad[new_rows[name]] + prior
-                table.grad = None
-            for group in optimizer.param_groups:
-                group["lr"] = _RATE * group["deviation"] * (1 - step / steps)
-            optimizer.step()
-            with torch.no_grad():
-                for name, table in tables.items():
-                    table[new_rows[name]] = rows[name]
+            objective(step).backward()  # type: ignore[no-untyped-call]
+            for table in tables:
+                table.update(step, 1 - step / steps)
     model.requires_grad_(True)
     return steps
+
+
+class _LearnedRows:
+    """The new rows of a table, learned by Adam: that of torch imports a compiler, which takes longer than learning."""
+
+    def __init__(self, table: Tensor, rows: Tensor, num_instances: int) -> None:
+        self.table, self.rows = table.requires_grad_(), rows
+        self.start = table.detach()[rows]
+        self.first, self.second = torch.zeros_like(self.start), torch.zeros_like(self.start)
+        self.deviation = _deviation(table.detach(), rows)
+        self.prior = _PRIOR / (self.deviation**2 * num_instances)
+
+    @torch.no_grad()
+    def update(self, step: int, rate: float) -> None:
+        """Update the rows with the gradient of the table, and drop that."""
+        values = self.table[self.rows]
+        gradient = self.prior * (values - self.start)
+        if self.table.grad is not None:
+            gradient += self.table.grad[self.rows]
+        self.table.grad = None
+        self.first.lerp_(gradient, 1 - _BETAS[0])
+        self.second.lerp_(gradient.square(), 1 - _BETAS[1])
+        first, second = (
+            moment / (1 - beta ** (step + 1)) for moment, beta in zip((self.first, self.second), _BETAS, strict=True)
+        )
+        self.table[self.rows] = values - rate * _RATE * self.deviation * first / (second.sqrt() + 1e-8)
 
 
 def _deviation(table: Tensor, new_rows: Tensor) -> float:
     """The standard deviation of the old rows of a table, never 0; of all if there are no old ones."""
     is_old = torch.ones(len(table), dtype=torch.bool, device=table.device)
     is_old[new_rows] = False
-    return max(1e-8, float((table.detach()[is_old] if is_old.any() else table.detach()).std(correction=0)))
+    return max(1e-8, float((table[is_old] if is_old.any() else table).std(correction=0)))
 
 
 def _batches(table: FactTable, roles: Collection[Role], loss: Loss, size: int) -> TrainingBatches:
@@ -80,34 +101,36 @@ def _batches(table: FactTable, roles: Collection[Role], loss: Loss, size: int) -
     return TrainingBatches(table, settings, roles, whole_facts=loss.whole_facts)
 
 
-def _old_loss(model: Model, batches: TrainingBatches, loss: Loss) -> Callable[[], Tensor]:
-    """A function that returns the loss of a sample of masked old facts."""
-    count = _OLD_SHARE * _BATCH_SIZE
-    if not isinstance(loss, CandidateLoss):
-        batches.batch_size = min(count, batches.batch_size)
-        steps = itertools.count()
-        return lambda: loss(model, batches.batch_at(next(steps)).to(_device(model)))
-    kept = batches.batch_at(0).to(_device(model))
+def _objective(model: Model, new: TrainingBatches, old: TrainingBatches, loss: Loss) -> Objective:
+    """The loss of a batch of new facts, and that of one of old facts."""
+    device = _device(model)
+    return lambda step: (
+        loss(model, new.batch_at(step).to(device)) + _OLD_WEIGHT * loss(model, old.batch_at(step).to(device))
+    )
+
+
+def _softmax_objective(
+    model: Model, new: TrainingBatches, old: TrainingBatches, cross_entropy: CrossEntropyLoss, info: DatasetInfo
+) -> Objective:
+    """The same for cross-entropy over all candidates, with the query vectors of a sample of old facts kept."""
+    device, loss = _device(model), NewCandidateLoss(model, cross_entropy.settings, info)
+    kept = old.batch_at(0).to(device)
+    kept_asked = Questions.of(kept, cross_entropy)
     with torch.no_grad():
-        queries = model.encode(kept.batch)
-    is_entity = kept.batch.asks_entity
+        kept_queries = model.encode(kept.batch)
+        kept_sums = loss.old_log_sums(kept_queries, kept_asked)
+    count = _OLD_SHARE * _BATCH_SIZE
+    kept_asked = kept_asked._replace(weights=kept_asked.weights * (_OLD_WEIGHT * len(kept_sums) / count))
 
-    def sample_loss() -> Tensor:
-        chosen = torch.randint(len(queries), (count,), device=queries.device)
-        total = queries.new_zeros(())
-        for kind, of_kind in _by_kind(is_entity[chosen]):
-            some = chosen[of_kind]
-            targets = Targets(torch.arange(len(some), device=some.device), kept.targets[some], kept.weights[some])
-            total = total + loss.candidate_loss(kind, queries[some], *model.candidates(kind), targets)
-        return total / count
+    def objective(step: int) -> Tensor:
+        batch = new.batch_at(step).to(device)
+        queries, asked = model.encode(batch.batch), Questions.of(batch, cross_entropy)
+        log_sums = loss.old_log_sums(queries, asked)
+        chosen = torch.randint(len(kept_sums), (count,), device=device)
+        both = Questions(*(torch.cat([one, other[chosen]]) for one, other in zip(asked, kept_asked, strict=True)))
+        return loss(torch.cat([queries, kept_queries[chosen]]), both, torch.cat([log_sums, kept_sums[chosen]]))
 
-    return sample_loss
-
-
-def _by_kind(is_entity: Tensor) -> list[tuple[Kind, Tensor]]:
-    """The kinds that are asked for, and which queries ask for them."""
-    kinds: list[tuple[Kind, Tensor]] = [("entity", is_entity), ("relation", ~is_entity)]
-    return [(kind, chosen) for kind, chosen in kinds if chosen.any()]
+    return objective
 
 
 def _device(model: Model) -> torch.device:

@@ -199,8 +199,10 @@ def test_what_the_gran_format_cannot_hold(tmp_path: Path, attribute: str) -> Non
 
 def test_formats_that_cannot_be_told_or_written(tmp_path: Path) -> None:
     dataset = dataset_of({"train": PLAIN})
-    with pytest.raises(OutputError, match=r"cannot tell a format from the name 'facts\.xyz'"):
+    with pytest.raises(OutputError, match=r"cannot tell a format from the name 'facts\.xyz'") as caught:
         write(dataset, tmp_path / "facts.xyz")
+    assert ".jsonl" in caught.value.hint
+    assert ".ttl" in caught.value.hint
     with pytest.raises(OutputError, match="cannot be written as tuples"):
         write(dataset, tmp_path / "facts.xyz", format="tuples")
     with pytest.raises(SettingError, match="unknown format 'jsonlines'"):

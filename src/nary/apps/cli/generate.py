@@ -49,6 +49,10 @@ def generate(
 
     Example: nary generate company --property-graph
     """
+    if property_graph and entities is not None:
+        raise SettingError("--entities does not go with --property-graph", "The number of nodes follows from --facts.")
+    if neo4j and not property_graph:
+        raise SettingError("--neo4j goes with --property-graph only", "Add --property-graph.")
     if property_graph:
         _generate_property_graph(out, facts, errors, noise, seed, neo4j, as_json)
         return

@@ -122,7 +122,7 @@ def _check(scored: "list[ScoredFact]") -> None:
     if len(reasons) == len(scored):
         raise DataError(
             f"every fact has a name the model never saw, such as {reasons[0].partition(' ')[2]}",
-            "Are these facts of the same kind as those it was trained on?",
+            "Add new names with nary update, or take them for averages with --unseen.",
         )
     if reasons:
         examples = ", ".join(dict.fromkeys(reasons[:_EXAMPLES]))

@@ -9,7 +9,7 @@ from nary.data.files import COMPRESSED, is_folder
 from nary.data.io.base import Format
 from nary.data.io.formats import FORMATS, format_from_extension, known_extensions
 from nary.data.io.mapped import MAPPED, write_mapped
-from nary.data.rdf import is_rdf
+from nary.data.rdf import EXTENSIONS, is_rdf
 from nary.errors import OutputError
 from nary.facts import FactTable
 from nary.files.writing import atomic_path
@@ -56,7 +56,7 @@ def write(dataset: Dataset, out: str | Path, *, format: str | None = None, progr
 def _writable_format(name: str | None, out: Path) -> type[Format]:
     """Return the format called ``name`` if it can be written to ``out``."""
     if name is None:
-        hint = f"End it in one of {', '.join(known_extensions())}, or name the format (--to)."
+        hint = f"End it in one of {', '.join([*known_extensions(), *EXTENSIONS])}, or name the format (--to)."
         raise OutputError(f"cannot tell a format from the name {out.name!r}", hint)
     format = FORMATS.get(name)
     if format.output_extension is None:

@@ -1,0 +1,74 @@
+"""The loss in which only new candidates learn is cross-entropy over all candidates."""
+
+import pytest
+import torch
+from contracts.info import info_of
+from torch import Tensor, nn
+
+from nary.config import Settings
+from nary.models.base import Kind, Model
+from nary.training.kernels import Targets, chunked_cross_entropy
+from nary.training.losses import CrossEntropySettings
+from nary.training.new_candidates import NewCandidateLoss, Questions
+
+OLD, NEW = info_of(6, 3, 3), info_of(10, 4, 3)
+"""Sizes before and after: entities, relations, arity."""
+
+
+class Tables(Model):
+    """Candidates of both kinds, and nothing else."""
+
+    name = "tables"
+
+    def __init__(self) -> None:
+        super().__init__(Settings(), NEW)
+        random = torch.Generator().manual_seed(0)
+        self.vectors = nn.Parameter(torch.randn(14, 8, generator=random))
+        self.bias = nn.Parameter(torch.randn(14, generator=random))
+
+    def candidates(self, kind: Kind) -> tuple[Tensor, Tensor]:
+        rows = slice(10) if kind == "entity" else slice(10, None)
+        return self.vectors[rows], self.bias[rows]
+
+
+@pytest.mark.parametrize("known_sums", [True, False])
+def test_loss_and_gradients_are_those_of_cross_entropy(known_sums: bool) -> None:
+    model, settings = Tables(), CrossEntropySettings(entity_label_smoothing=0.3, relation_label_smoothing=0.1)
+    queries = torch.randn(7, 8, generator=torch.Generator().manual_seed(1)).requires_grad_()
+    asks_entity = torch.tensor([True, True, False, True, False, False, True])
+    answers = torch.tensor([0, 9, 3, 6, 1, 2, 5])  # old and new ones of both kinds
+    weights = torch.tensor([1.0, 2.0, 0.5, 1.0, 1.0, 3.0, 1.0])
+
+    expected = torch.zeros(())
+    for kind, chosen in (("entity", asks_entity), ("relation", ~asks_entity)):
+        targets = Targets(torch.arange(int(chosen.sum())), answers[chosen], weights[chosen])
+        expected = expected + chunked_cross_entropy(
+            queries[chosen], *model.candidates(kind), targets, settings.smoothing(kind)
+        )
+    parts = [queries, model.vectors, model.bias]
+    of_queries, of_vectors, of_bias = torch.autograd.grad(expected, parts)
+
+    loss, asked = NewCandidateLoss(model, settings, OLD), Questions(asks_entity, answers, weights)
+    log_sums = loss.old_log_sums(queries, asked)
+    found = loss(queries, asked, log_sums.detach() if known_sums else log_sums)
+    assert torch.allclose(found, expected, atol=1e-5)
+    got_queries, got_vectors, got_bias = torch.autograd.grad(found, parts)
+    new = [6, 7, 8, 9, 13]
+    assert torch.allclose(got_vectors[new], of_vectors[new], atol=1e-5)
+    assert torch.allclose(got_bias[new], of_bias[new], atol=1e-5)
+    old = [0, 1, 2, 3, 4, 5, 10, 11, 12]
+    assert not got_vectors[old].any()
+    assert not got_bias[old].any()
+    assert torch.allclose(got_queries, of_queries, atol=1e-5) != known_sums
+
+
+def test_without_new_relations_they_are_asked_for_all_the_same() -> None:
+    model = Tables()
+    loss = NewCandidateLoss(model, CrossEntropySettings(), info_of(6, 4, 3))
+    queries = torch.randn(3, 8)
+    asked = Questions(torch.zeros(3, dtype=torch.bool), torch.tensor([0, 1, 3]), torch.ones(3))
+    scores = queries @ model.vectors[10:].T + model.bias[10:]
+    found = loss(queries, asked, loss.old_log_sums(queries, asked))
+    assert torch.allclose(found, nn.functional.cross_entropy(scores, asked.answers, reduction="sum"), atol=1e-5)
+    found.backward()
+    assert not model.vectors.grad.isnan().any()
