@@ -105,23 +105,3 @@ def test_exported_programs_use_common_operations(onednn: bool) -> None:
     with torch.no_grad():
         program = torch.export.export(Linear(40, 3), (operands(4)[0],))
     assert not [node for node in program.graph.nodes if "mkldnn" in str(node.target)]
-
-
-@pytest.mark.skipif(not products._ONEDNN_BFLOAT16, reason="no bfloat16 by oneDNN here")
-@pytest.mark.parametrize("rows", [0, 1, 300])
-@pytest.mark.parametrize("frozen", [None, "x", "weight", "bias"])
-def test_training_in_bfloat16_gives_what_torch_gives(
-    rows: int, frozen: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(products, "_MIN_ROWS", 0)
-    x, weight, bias = operands(rows)
-    leaves = {"x": x, "weight": weight, "bias": bias}
-    learned = [leaf.requires_grad_() for name, leaf in leaves.items() if name != frozen]
-    outputs, gradients = [], []
-    for function in (linear, nn.functional.linear):
-        with torch.autocast("cpu", torch.bfloat16):
-            outputs.append(function(x, weight, bias))
-        gradients.append(torch.autograd.grad(outputs[-1].float().square().sum(), learned))
-    assert "Bfloat16Linear" in outputs[0].grad_fn.name()
-    torch.testing.assert_close(*outputs, atol=1e-2, rtol=1e-2)
-    torch.testing.assert_close(*gradients, atol=1e-2, rtol=1e-2)

@@ -1,8 +1,6 @@
-"""Matrix products on a CPU, from the faster of the two libraries that torch has.
+"""Matrix products for inference on a CPU, from the faster of the two libraries that torch has.
 
-For float32 torch calls MKL, which does not use AVX-512 on processors by AMD; oneDNN does, and takes half the time, but
-has no gradients. For bfloat16 torch calls oneDNN, but writes the bias of a layer first and adds the product to it; here
-one call does both.
+For float32 torch calls MKL, which does not use AVX-512 on processors by AMD. oneDNN does, and takes half the time.
 """
 
 import platform
@@ -11,7 +9,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from nary.models.layers import empty_aligned
 
@@ -26,12 +23,7 @@ def _prefer_onednn() -> bool:
 
 ONEDNN = _prefer_onednn()
 """Whether oneDNN multiplies float32 faster than MKL on this processor."""
-_ONEDNN_BFLOAT16 = (
-    torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    and torch.ops.mkldnn._is_mkldnn_bf16_supported()
-)
 _MIN_PRODUCTS = 1 << 21  # multiplications from which it is worth the time that a call of oneDNN takes
-_MIN_ROWS = 2048  # from which adding the bias within a product saves time: fewer stay in the processor's caches
 _ROWS = 64  # for which weights are packed; it is the best order for fewer and for more rows too
 
 
@@ -39,32 +31,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """X [..., i] times weight [o, i], plus bias [o]: as ``nn.functional.linear``."""
     if _prefers_onednn(x, weight):
         return torch.ops.mkldnn._linear_pointwise.default(x, weight, bias, "none", [], "")
-    if bias is not None and _trains_in_bfloat16(x):
-        rounded = (part.to(torch.bfloat16) for part in (x, weight, bias))
-        product: Tensor = _Bfloat16Linear.apply(*rounded)  # type: ignore[no-untyped-call]
-        return product
     return nn.functional.linear(x, weight, bias)
-
-
-class _Bfloat16Linear(torch.autograd.Function):
-    """A linear layer in bfloat16 whose bias is added within the product: x [n, i], weight [o, i] and bias [o]."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        ctx.save_for_backward(x, weight)
-        product: Tensor = torch.ops.mkldnn._linear_pointwise.default(x, weight, bias, "none", [], "")
-        return product
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        x, weight = ctx.saved_tensors
-        of_x, of_weight, of_bias = ctx.needs_input_grad
-        return (
-            grad @ weight if of_x else None,
-            grad.T @ x if of_weight else None,
-            grad.sum(0) if of_bias else None,
-        )
 
 
 def score_candidates(queries: Tensor, candidates: Tensor, bias: Tensor) -> Tensor:
@@ -89,20 +56,6 @@ def _can_use_onednn(x: Tensor) -> bool:
         and x.device.type == "cpu"
         and not torch.is_autocast_enabled("cpu")
         and not torch.compiler.is_compiling()
-    )
-
-
-def _trains_in_bfloat16(x: Tensor) -> bool:
-    """Whether torch would multiply the rows of a training batch in bfloat16, by oneDNN."""
-    return (
-        x.dim() == 2
-        and len(x) >= _MIN_ROWS
-        and x.device.type == "cpu"
-        and torch.is_grad_enabled()
-        and torch.is_autocast_enabled("cpu")
-        and torch.get_autocast_dtype("cpu") is torch.bfloat16
-        and not torch.compiler.is_compiling()
-        and _ONEDNN_BFLOAT16
     )
 
 
