@@ -66,6 +66,7 @@ class TrainKeywords(TypedDict, total=False):
     tie_embeddings: bool
     head: Literal["code", "equation"]
     partial_embedding: bool
+    composition_residual: bool
     near_facts: int
     value_knots: int
     predicts: Literal["all", "subject-object"]
