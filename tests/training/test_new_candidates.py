@@ -9,7 +9,7 @@ from nary.config import Settings
 from nary.models.base import Kind, Model
 from nary.training.kernels import Targets, chunked_cross_entropy
 from nary.training.losses import CrossEntropySettings
-from nary.training.new_candidates import NewCandidateLoss, Questions
+from nary.training.new_candidates import NewCandidateLoss, QueryTargets
 
 OLD, NEW = info_of(6, 3, 3), info_of(10, 4, 3)
 """Sizes before and after: entities, relations, arity."""
@@ -48,11 +48,11 @@ def test_loss_and_gradients_are_those_of_cross_entropy(known_sums: bool) -> None
     parts = [queries, model.vectors, model.bias]
     of_queries, of_vectors, of_bias = torch.autograd.grad(expected, parts)
 
-    loss, asked = NewCandidateLoss(model, settings, OLD), Questions(asks_entity, answers, weights)
-    log_sums = loss.old_log_sums(queries, asked)
-    found = loss(queries, asked, log_sums.detach() if known_sums else log_sums)
-    assert torch.allclose(found, expected, atol=1e-5)
-    got_queries, got_vectors, got_bias = torch.autograd.grad(found, parts)
+    loss, targets = NewCandidateLoss(model, settings, OLD), QueryTargets(asks_entity, answers, weights)
+    log_sums = loss.old_log_sums(queries, targets)
+    actual = loss(queries, targets, log_sums.detach() if known_sums else log_sums)
+    assert torch.allclose(actual, expected, atol=1e-5)
+    got_queries, got_vectors, got_bias = torch.autograd.grad(actual, parts)
     new = [6, 7, 8, 9, 13]
     assert torch.allclose(got_vectors[new], of_vectors[new], atol=1e-5)
     assert torch.allclose(got_bias[new], of_bias[new], atol=1e-5)
@@ -66,9 +66,9 @@ def test_without_new_relations_they_are_asked_for_all_the_same() -> None:
     model = Tables()
     loss = NewCandidateLoss(model, CrossEntropySettings(), info_of(6, 4, 3))
     queries = torch.randn(3, 8)
-    asked = Questions(torch.zeros(3, dtype=torch.bool), torch.tensor([0, 1, 3]), torch.ones(3))
+    targets = QueryTargets(torch.zeros(3, dtype=torch.bool), torch.tensor([0, 1, 3]), torch.ones(3))
     scores = queries @ model.vectors[10:].T + model.bias[10:]
-    found = loss(queries, asked, loss.old_log_sums(queries, asked))
-    assert torch.allclose(found, nn.functional.cross_entropy(scores, asked.answers, reduction="sum"), atol=1e-5)
-    found.backward()
+    actual = loss(queries, targets, loss.old_log_sums(queries, targets))
+    assert torch.allclose(actual, nn.functional.cross_entropy(scores, targets.answers, reduction="sum"), atol=1e-5)
+    actual.backward()
     assert not model.vectors.grad.isnan().any()

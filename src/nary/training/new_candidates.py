@@ -19,7 +19,7 @@ from nary.training.losses import CrossEntropyLoss, CrossEntropySettings
 _MAX_QUERIES = 512  # whose scores are held at a time
 
 
-class Questions(NamedTuple):
+class QueryTargets(NamedTuple):
     """What queries [B] ask for: whether it is an entity, its id, and how much the answer counts; all [B]."""
 
     asks_entity: Tensor
@@ -27,7 +27,7 @@ class Questions(NamedTuple):
     weights: Tensor
 
     @classmethod
-    def of(cls, batch: TrainingBatch, loss: CrossEntropyLoss) -> "Questions":
+    def of(cls, batch: TrainingBatch, loss: CrossEntropyLoss) -> "QueryTargets":
         """Those of a batch in which every query has one target; all count 1 together, if their weights are 1."""
         return cls(batch.batch.asks_entity, batch.targets, loss.target_weights(batch) / len(batch.targets))
 
@@ -45,28 +45,28 @@ class NewCandidateLoss:
         self._kept: dict[Kind, _OldCandidates] = {}
 
     def _old_candidates(self, kind: Kind) -> "_OldCandidates":
-        """Those of a kind, once they are asked for: not every model predicts relations."""
+        """Those of a kind, once they are needed: not every model predicts relations."""
         if kind not in self._kept:
             size = self.old.num_candidates(kind)
             vectors, bias = (part[:size].detach() for part in self.model.candidates(kind))
             self._kept[kind] = _OldCandidates(vectors, bias, vectors.sum(0), bias.sum())
         return self._kept[kind]
 
-    def old_log_sums(self, queries: Tensor, asked: Questions) -> Tensor:
+    def old_log_sums(self, queries: Tensor, targets: QueryTargets) -> Tensor:
         """The logarithm of the summed exponentials of the scores of the old candidates [B], for queries [B, d]."""
         log_sums = queries.new_empty(len(queries), dtype=torch.float32)
-        for kind, chosen in asked.by_kind():
+        for kind, chosen in targets.by_kind():
             old = self._old_candidates(kind)
             for some in torch.split(chosen, _MAX_QUERIES):
                 log_sums[some] = _LogSum.apply(queries[some], old.vectors, old.bias)  # type: ignore[no-untyped-call]
         return log_sums
 
-    def __call__(self, queries: Tensor, asked: Questions, old_log_sums: Tensor) -> Tensor:
+    def __call__(self, queries: Tensor, targets: QueryTargets, old_log_sums: Tensor) -> Tensor:
         """The sum of the losses of queries [B, d]."""
         total = queries.new_zeros((), dtype=torch.float32)
-        for kind, chosen in asked.by_kind():
-            losses = self._losses(kind, queries[chosen], asked.answers[chosen], old_log_sums[chosen])
-            total = total + asked.weights[chosen] @ losses
+        for kind, chosen in targets.by_kind():
+            losses = self._losses(kind, queries[chosen], targets.answers[chosen], old_log_sums[chosen])
+            total = total + targets.weights[chosen] @ losses
         return total
 
     def _losses(self, kind: Kind, queries: Tensor, answers: Tensor, old_log_sums: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from nary.models.base import DatasetInfo, Model
 from nary.models.growth import NewRows
 from nary.training.batches import TrainingBatches
 from nary.training.losses import CrossEntropyLoss, Loss
-from nary.training.new_candidates import NewCandidateLoss, Questions
+from nary.training.new_candidates import NewCandidateLoss, QueryTargets
 from nary.training.runtime import keep_freed_memory
 from nary.training.settings import TrainingSettings
 
@@ -28,7 +28,7 @@ _RATE = 0.6  # the peak learning rate, in standard deviations of the old rows
 _PRIOR = 0.1  # the weight of the prior: a normal distribution around the start, with the deviation of the old rows
 _BETAS = 0.9, 0.999
 
-Objective = Callable[[int], Tensor]
+StepLoss = Callable[[int], Tensor]
 """The loss of a step."""
 
 
@@ -48,11 +48,11 @@ def learn_new_rows(
     with torch.random.fork_rng([]):
         torch.manual_seed(0)
         if isinstance(loss, CrossEntropyLoss):
-            objective = _softmax_objective(model, batches, _batches(old.facts, roles, loss, _MAX_OLD), loss, old)
+            step_loss = _cross_entropy_per_step(model, batches, _batches(old.facts, roles, loss, _MAX_OLD), loss, old)
         else:
-            objective = _objective(model, batches, _batches(old.facts, roles, loss, _OLD_SHARE * _BATCH_SIZE), loss)
+            step_loss = _loss_per_step(model, batches, _batches(old.facts, roles, loss, _OLD_SHARE * _BATCH_SIZE), loss)
         for step in range(steps):
-            objective(step).backward()  # type: ignore[no-untyped-call]
+            step_loss(step).backward()  # type: ignore[no-untyped-call]
             for table in tables:
                 table.update(step, 1 - step / steps)
     model.requires_grad_(True)
@@ -101,7 +101,7 @@ def _batches(table: FactTable, roles: Collection[Role], loss: Loss, size: int) -
     return TrainingBatches(table, settings, roles, whole_facts=loss.whole_facts)
 
 
-def _objective(model: Model, new: TrainingBatches, old: TrainingBatches, loss: Loss) -> Objective:
+def _loss_per_step(model: Model, new: TrainingBatches, old: TrainingBatches, loss: Loss) -> StepLoss:
     """The loss of a batch of new facts, and that of one of old facts."""
     device = _device(model)
     return lambda step: (
@@ -109,28 +109,30 @@ def _objective(model: Model, new: TrainingBatches, old: TrainingBatches, loss: L
     )
 
 
-def _softmax_objective(
+def _cross_entropy_per_step(
     model: Model, new: TrainingBatches, old: TrainingBatches, cross_entropy: CrossEntropyLoss, info: DatasetInfo
-) -> Objective:
+) -> StepLoss:
     """The same for cross-entropy over all candidates, with the query vectors of a sample of old facts kept."""
     device, loss = _device(model), NewCandidateLoss(model, cross_entropy.settings, info)
     kept = old.batch_at(0).to(device)
-    kept_asked = Questions.of(kept, cross_entropy)
+    kept_targets = QueryTargets.of(kept, cross_entropy)
     with torch.no_grad():
         kept_queries = model.encode(kept.batch)
-        kept_sums = loss.old_log_sums(kept_queries, kept_asked)
+        kept_sums = loss.old_log_sums(kept_queries, kept_targets)
     count = _OLD_SHARE * _BATCH_SIZE
-    kept_asked = kept_asked._replace(weights=kept_asked.weights * (_OLD_WEIGHT * len(kept_sums) / count))
+    kept_targets = kept_targets._replace(weights=kept_targets.weights * (_OLD_WEIGHT * len(kept_sums) / count))
 
-    def objective(step: int) -> Tensor:
+    def step_loss(step: int) -> Tensor:
         batch = new.batch_at(step).to(device)
-        queries, asked = model.encode(batch.batch), Questions.of(batch, cross_entropy)
-        log_sums = loss.old_log_sums(queries, asked)
+        queries, targets = model.encode(batch.batch), QueryTargets.of(batch, cross_entropy)
+        log_sums = loss.old_log_sums(queries, targets)
         chosen = torch.randint(len(kept_sums), (count,), device=device)
-        both = Questions(*(torch.cat([one, other[chosen]]) for one, other in zip(asked, kept_asked, strict=True)))
+        both = QueryTargets(
+            *(torch.cat([one, other[chosen]]) for one, other in zip(targets, kept_targets, strict=True))
+        )
         return loss(torch.cat([queries, kept_queries[chosen]]), both, torch.cat([log_sums, kept_sums[chosen]]))
 
-    return objective
+    return step_loss
 
 
 def _device(model: Model) -> torch.device:
