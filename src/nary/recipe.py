@@ -198,15 +198,15 @@ def gran_sizes(num_facts: int) -> dict[str, Any]:
 
     Vectors of 64, from 10,000 facts on of 128, from 50,000 on of 256. An epoch of few facts has many small batches. The
     learning rate falls with wider vectors and smaller batches, the number of epochs with more facts. Narrow vectors
-    train faster in float32. Numbers and dates, if there are any, are embedded by their value. The composition residual
-    learns more in few epochs.
+    train faster in float32. Numbers and dates, if there are any, are embedded by their value. More facts have fewer
+    epochs, in which the composition residual learns more.
     """
     hidden_dim = 64 if num_facts < 10_000 else 128 if num_facts < 50_000 else 256
     batch_size = 2 ** min(9, max(5, int(log2(max(1, num_facts / 12)))))
     return {
         "model.hidden_dim": hidden_dim,
         "model.ffn_dim": 2 * hidden_dim,
-        "model.composition_residual": True,
+        "model.composition_residual": hidden_dim >= 128,
         "model.value_knots": _VALUE_KNOTS,
         "training.batch_size": batch_size,
         "training.learning_rate": round(0.32 / hidden_dim * sqrt(batch_size / 512), 6),
