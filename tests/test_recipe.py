@@ -87,6 +87,7 @@ def test_the_sizes_of_gran_follow_from_the_number_of_facts() -> None:
     assert [one["training.batch_size"] for one in sizes] == [32, 32, 512, 512, 512, 512]
     assert [one["training.epochs"] for one in sizes] == [100, 100, 50, 50, 10, 4]
     assert [one["training.learning_rate"] for one in sizes] == [0.00125, 0.00125, 0.005, 0.0025, 0.00125, 0.00125]
+    assert [one["model.composition_residual"] for one in sizes] == [False, False, False, True, True, True]
     recipe = choose_recipe("mine", overrides={"training.epochs": 3}, num_facts=20_000)
     assert (recipe.training.epochs, recipe.model.hidden_dim, recipe.model.ffn_dim) == (3, 128, 256)  # type: ignore[attr-defined]
     assert recipe.model.value_knots > 0  # type: ignore[attr-defined]

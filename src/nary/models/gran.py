@@ -62,7 +62,7 @@ class GranSettings(Settings):
     partial_embedding: bool = False
     """Add a learned embedding, "there may be more", to the relation of a fact that may have further qualifiers."""
     composition_residual: bool = False
-    """Add to the masked vertex a map of what it would be by translation: an object subject + relation, and so on."""
+    """Add to the masked vertex a linear map of its translation, such as subject + relation for an object."""
     near_facts: int = Field(0, ge=0, le=64)
     """Also attend to so many training facts that have elements in common with the masked fact."""
     value_knots: int = Field(0, ge=0, le=4096)

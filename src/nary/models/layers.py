@@ -28,8 +28,8 @@ class Dropout(nn.Module):
         if x.device.type != "cpu":
             return nn.functional.dropout(x, self.threshold / 256)
         words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)
-        kept = words.view(torch.uint8)[: x.numel()].view(x.shape).ge_(self.threshold)
-        return x * kept.to(x.dtype).mul_(256 / (256 - self.threshold))  # converting bools would take 8 times as long
+        kept = words.view(torch.uint8)[: x.numel()].view(x.shape).ge_(self.threshold)  # bools convert far more slowly
+        return x * kept.to(x.dtype).mul_(256 / (256 - self.threshold))
 
 
 def embed_ids(table: Tensor, ids: Sequence[Tensor]) -> Iterator[Tensor]:
