@@ -31,6 +31,9 @@ def test_shipped_recipes_are_in_order(name: str) -> None:
     recipe = choose_recipe(dataset, recipe=name)
     usual = f"{recipe.model_name}/{dataset}"
     assert name == usual or name.startswith(f"{usual}-")
+    if recipe.training.eval_every and not recipe.data.valid_fraction:
+        assert "valid" not in recipe.data.train_on
+        assert dataset not in ("jf17k", "jf17k-clean")  # without a valid split
 
 
 @pytest.mark.parametrize("dataset", _PUBLISHED)

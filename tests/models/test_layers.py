@@ -52,6 +52,16 @@ def test_rows_start_at_lines_of_the_cache_and_do_not_overlap(queries: int, candi
     assert step * room.element_size() % 64 == 0
 
 
+def test_there_are_zeros_between_rows_of_scores() -> None:
+    # Products of bfloat16 with AMX instructions read them, and multiply them by 0.
+    torch.use_deterministic_algorithms(True)  # fills new memory with NaN
+    try:
+        room = empty_aligned(torch.zeros(4, 2, dtype=torch.bfloat16), 37)
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert not room.as_strided((4, room.stride(0)), room.stride())[:, 37:].any()
+
+
 def test_it_has_the_type_of_the_queries() -> None:
     assert empty_aligned(torch.zeros(1, 2, dtype=torch.bfloat16), 3).dtype == torch.bfloat16
 
