@@ -8,12 +8,13 @@ import torch
 from runs.small import dataset_of, small_data, small_recipe, small_run, start, stop, train_in, wait_until
 
 from nary.errors import DataError, SettingError
-from nary.facts import Fact
+from nary.facts import Fact, FactTable
 from nary.facts.layout import SUBJECT
 from nary.inference.slots import Slots
 from nary.models.growth import grow
+from nary.models.new_names import NewNames
 from nary.runs import TrainedModel, load_model
-from nary.runs.start_rows import new_entities_standing, start_in_slots
+from nary.runs.start_rows import standing_of, start_in_slots
 from nary.runs.updating import update
 
 # Ten people of each of two teams; a member of a team plays in its color and lives in its town.
@@ -66,6 +67,54 @@ def test_a_new_relation_and_attribute(people: TrainedModel) -> None:
     assert probabilities(grown, "red 9 | ? | red | at: Rome")["cheers for"] > 0.5
 
 
+@pytest.fixture(scope="module")
+def with_untrained_names() -> TrainedModel:
+    """A model that knows two people and a relation by name, from facts that it was not trained on."""
+    unknown = [
+        Fact("Ann", "lives in", "Rome"),
+        Fact("Ben", "lives in", "Bonn"),
+        Fact("Cid", "cheers for", "red", [("at", "Rome")]),
+    ]
+    data = dataset_of(train=_KNOWN, valid=_KNOWN[:1], test=unknown)
+    settings = {"model__hidden_dim": 32, "training__epochs": 120, "loss__entity_label_smoothing": 0.1}
+    return train_in(None, data, small_recipe(data, **settings)).model
+
+
+def changed_rows(model: TrainedModel, grown: TrainedModel, table: str) -> list[int]:
+    """The rows that a model had before it was grown, and that are others now."""
+    before = model.module.get_parameter(table)
+    return (grown.module.get_parameter(table)[: len(before)] != before).any(1).nonzero()[:, 0].tolist()
+
+
+def test_known_entities_without_training_facts_are_learned_as_new_ones(with_untrained_names: TrainedModel) -> None:
+    model = with_untrained_names
+    result = update(model, ["Ann | plays in | red", "Ben | plays in | blue", "Dan | plays in | blue"])
+    assert (result.update.entities, result.update.relations) == (1, 0)
+    assert result.notes == ["2 known names without training facts until now: 'Ann', 'Ben'"]
+    grown = result.model
+    assert changed_rows(model, grown, "entity_embedding") == [model.vocabulary.entity(name) for name in ("Ann", "Ben")]
+    assert changed_rows(model, grown, "relation_embedding") == []
+    for name, team, other in (("Ann", "red", "blue"), ("Ben", "blue", "red"), ("Dan", "blue", "red")):
+        lives_in = probabilities(grown, f"{name} | lives in | ?")
+        assert lives_in[_TEAMS[team]] > 2 * lives_in[_TEAMS[other]]
+        players = {one: probabilities(grown, f"? | plays in | {one}")[name] for one in _TEAMS}
+        assert players[team] > 2 * players[other]
+    assert update(grown, ["Ann | lives in | Rome"]).steps == 0
+
+
+def test_known_relations_without_training_facts_are_learned_as_new_ones(with_untrained_names: TrainedModel) -> None:
+    model = with_untrained_names
+    members = [(f"{team} {number}", team, town) for team, town in _TEAMS.items() for number in range(9)]
+    grown = model.with_facts([f"{member} | cheers for | {team} | at: {town}" for member, team, town in members])
+    assert changed_rows(model, grown, "relation_embedding") == [
+        model.vocabulary.relation(name) for name in ("at", "cheers for")
+    ]
+    assert changed_rows(model, grown, "entity_embedding") == []
+    assert probabilities(grown, "red 9 | ? | red | at: Rome")["cheers for"] > 0.5
+    cheers_for = probabilities(grown, "blue 9 | cheers for | ? | at: Bonn")
+    assert cheers_for["blue"] > 2 * cheers_for["red"]
+
+
 def test_names_are_matched_as_in_questions(people: TrainedModel) -> None:
     result = update(people, ["RED 1 | plays in | blue"])
     assert result.update.entities == 0
@@ -96,14 +145,15 @@ def test_new_rows_start_at_the_mean_of_their_slots(people: TrainedModel) -> None
     grown = update(people, ["Ann | plays in | red"]).model
     old_info = people.recipe.dataset_info(people.dataset)
     info = grown.recipe.dataset_info(grown.dataset)
-    model, new_rows = grow(people.module, people.recipe.model, info)
     ann = old_info.num_entities
+    names = NewNames.of(old_info, info, FactTable.from_facts([Fact("Ann", "plays in", "red")], grown.vocabulary))
+    model, new_rows = grow(people.module, people.recipe.model, info, names)
     assert {name: rows.tolist() for name, rows in new_rows.items()} == {
         "entity_embedding": [ann],
         "output_bias": [old_info.num_relations + ann],
     }
     slots = Slots(people.dataset.train, info.num_entities, info.num_relations)
-    start_in_slots(model, new_entities_standing(grown.dataset.train, slots, ann), slots)
+    start_in_slots(model, standing_of(names.entities, grown.dataset.train, slots), slots)
     players = [people.vocabulary.entity(fact.subject) for fact in _KNOWN if fact.relation == "plays in"]
     for rows, table in ((players, "entity_embedding"), ([old_info.num_relations + i for i in players], "output_bias")):
         expected = people.module.get_parameter(table)[rows].mean(0)

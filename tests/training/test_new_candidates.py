@@ -1,5 +1,6 @@
 """The loss in which only new candidates learn is cross-entropy over all candidates."""
 
+import numpy as np
 import pytest
 import torch
 from contracts.info import info_of
@@ -7,12 +8,15 @@ from torch import Tensor, nn
 
 from nary.config import Settings
 from nary.models.base import Kind, Model
+from nary.models.new_names import NewNames
 from nary.training.kernels import Targets, chunked_cross_entropy
 from nary.training.losses import CrossEntropySettings
 from nary.training.new_candidates import NewCandidateLoss, QueryTargets
 
-OLD, NEW = info_of(6, 3, 3), info_of(10, 4, 3)
-"""Sizes before and after: entities, relations, arity."""
+SIZES = info_of(10, 4, 3)
+"""The numbers of entities and relations, and the arity."""
+APPENDED = NewNames(np.arange(6, 10), np.array([3]))
+SCATTERED = NewNames(np.array([0, 3, 5, 9]), np.array([1]))
 
 
 class Tables(Model):
@@ -21,7 +25,7 @@ class Tables(Model):
     name = "tables"
 
     def __init__(self) -> None:
-        super().__init__(Settings(), NEW)
+        super().__init__(Settings(), SIZES)
         random = torch.Generator().manual_seed(0)
         self.vectors = nn.Parameter(torch.randn(14, 8, generator=random))
         self.bias = nn.Parameter(torch.randn(14, generator=random))
@@ -31,8 +35,9 @@ class Tables(Model):
         return self.vectors[rows], self.bias[rows]
 
 
+@pytest.mark.parametrize("names", [APPENDED, SCATTERED], ids=["appended", "scattered"])
 @pytest.mark.parametrize("known_sums", [True, False])
-def test_loss_and_gradients_are_those_of_cross_entropy(known_sums: bool) -> None:
+def test_loss_and_gradients_are_those_of_cross_entropy(known_sums: bool, names: NewNames) -> None:
     model, settings = Tables(), CrossEntropySettings(entity_label_smoothing=0.3, relation_label_smoothing=0.1)
     queries = torch.randn(7, 8, generator=torch.Generator().manual_seed(1)).requires_grad_()
     asks_entity = torch.tensor([True, True, False, True, False, False, True])
@@ -48,15 +53,15 @@ def test_loss_and_gradients_are_those_of_cross_entropy(known_sums: bool) -> None
     parts = [queries, model.vectors, model.bias]
     of_queries, of_vectors, of_bias = torch.autograd.grad(expected, parts)
 
-    loss, targets = NewCandidateLoss(model, settings, OLD), QueryTargets(asks_entity, answers, weights)
+    loss, targets = NewCandidateLoss(model, settings, names), QueryTargets(asks_entity, answers, weights)
     log_sums = loss.old_log_sums(queries, targets)
     actual = loss(queries, targets, log_sums.detach() if known_sums else log_sums)
     assert torch.allclose(actual, expected, atol=1e-5)
     got_queries, got_vectors, got_bias = torch.autograd.grad(actual, parts)
-    new = [6, 7, 8, 9, 13]
+    new = [*names.entities.tolist(), *(10 + names.relations).tolist()]
     assert torch.allclose(got_vectors[new], of_vectors[new], atol=1e-5)
     assert torch.allclose(got_bias[new], of_bias[new], atol=1e-5)
-    old = [0, 1, 2, 3, 4, 5, 10, 11, 12]
+    old = sorted({*range(14)} - {*new})
     assert not got_vectors[old].any()
     assert not got_bias[old].any()
     assert torch.allclose(got_queries, of_queries, atol=1e-5) != known_sums
@@ -64,7 +69,7 @@ def test_loss_and_gradients_are_those_of_cross_entropy(known_sums: bool) -> None
 
 def test_without_new_relations_they_are_asked_for_all_the_same() -> None:
     model = Tables()
-    loss = NewCandidateLoss(model, CrossEntropySettings(), info_of(6, 4, 3))
+    loss = NewCandidateLoss(model, CrossEntropySettings(), NewNames(np.arange(6, 10), np.arange(0)))
     queries = torch.randn(3, 8)
     targets = QueryTargets(torch.zeros(3, dtype=torch.bool), torch.tensor([0, 1, 3]), torch.ones(3))
     scores = queries @ model.vectors[10:].T + model.bias[10:]

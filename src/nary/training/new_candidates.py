@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from nary.models.base import DatasetInfo, Kind, Model
+from nary.models.base import Kind, Model
 from nary.models.layers import empty_aligned
+from nary.models.new_names import NewNames
 from nary.training.batches import TrainingBatch
 from nary.training.kernels import exponentials_
 from nary.training.losses import CrossEntropyLoss, CrossEntropySettings
@@ -38,18 +39,24 @@ class QueryTargets(NamedTuple):
 
 
 class NewCandidateLoss:
-    """The loss of a model whose candidates are those of ``old``, which stay as they are, followed by new ones."""
+    """The loss of a model with new candidates, the ``names``, among old ones, which stay as they are."""
 
-    def __init__(self, model: Model, settings: CrossEntropySettings, old: DatasetInfo) -> None:
-        self.model, self.settings, self.old = model, settings, old
+    def __init__(self, model: Model, settings: CrossEntropySettings, names: NewNames) -> None:
+        self.model, self.settings, self.names = model, settings, names
         self._kept: dict[Kind, _OldCandidates] = {}
 
     def _old_candidates(self, kind: Kind) -> "_OldCandidates":
         """Those of a kind, once they are needed: not every model predicts relations."""
         if kind not in self._kept:
-            size = self.old.num_candidates(kind)
-            vectors, bias = (part[:size].detach() for part in self.model.candidates(kind))
-            self._kept[kind] = _OldCandidates(vectors, bias, vectors.sum(0), bias.sum())
+            vectors, bias = (part.detach() for part in self.model.candidates(kind))
+            new = torch.from_numpy(self.names.of_kind(kind)).to(bias.device)
+            numbers = torch.full((len(bias),), -1, device=bias.device)
+            numbers[new] = torch.arange(len(new), device=bias.device)
+            vector_sum, bias_sum = vectors.sum(0) - vectors[new].sum(0), bias.sum() - bias[new].sum()
+            # A bias of minus infinity leaves a candidate out of a sum of exponentials.
+            self._kept[kind] = _OldCandidates(
+                vectors, bias.index_fill(0, new, -torch.inf), vector_sum, bias_sum, numbers
+            )
         return self._kept[kind]
 
     def old_log_sums(self, queries: Tensor, targets: QueryTargets) -> Tensor:
@@ -72,28 +79,31 @@ class NewCandidateLoss:
     def _losses(self, kind: Kind, queries: Tensor, answers: Tensor, old_log_sums: Tensor) -> Tensor:
         """The losses [n] of queries [n, d] for candidates of one kind."""
         old = self._old_candidates(kind)
-        size = len(old.bias)
-        vectors, bias = (part[size:] for part in self.model.candidates(kind))
+        new = (old.numbers >= 0).nonzero()[:, 0]
+        vectors, bias = (part[new] for part in self.model.candidates(kind))
         scores = (queries @ vectors.T).float() + bias  # [n, new]
-        is_new = answers >= size
+        numbers = old.numbers[answers]
+        is_new = numbers >= 0
         right_scores = torch.empty_like(old_log_sums)
-        right_scores[is_new] = scores[is_new, answers[is_new] - size]
+        right_scores[is_new] = scores[is_new, numbers[is_new]]
         of_old = answers[~is_new]
         right_scores[~is_new] = (queries[~is_new] * old.vectors[of_old]).sum(1).float() + old.bias[of_old]
         score_sums = queries.float() @ (old.vector_sum + vectors.sum(0)) + old.bias_sum + bias.sum()
         smoothing = self.settings.smoothing(kind)
-        wrong = smoothing / max(1, size + len(bias) - 1)  # the label of a candidate that is not the answer
+        wrong = smoothing / max(1, len(old.bias) - 1)  # the label of a candidate that is not the answer
         log_sums = torch.logaddexp(old_log_sums, scores.logsumexp(1))
         return log_sums - (1 - smoothing - wrong) * right_scores - wrong * score_sums
 
 
 class _OldCandidates(NamedTuple):
-    """Vectors [C, d] and biases [C], and their sums over all candidates."""
+    """Vectors [C, d] and biases [C] of all candidates, and the sums of those of old ones."""
 
     vectors: Tensor
     bias: Tensor
     vector_sum: Tensor
     bias_sum: Tensor
+    numbers: Tensor
+    """The place of each candidate among the new ones [C]; -1 for old ones."""
 
 
 class _LogSum(torch.autograd.Function):

@@ -11,9 +11,10 @@ from torch import Tensor
 
 from nary.config import validate_settings
 from nary.facts import FactTable, Role
-from nary.models.base import DatasetInfo, Model
+from nary.models.base import Model
 from nary.models.growth import NewRows
-from nary.training.batches import TrainingBatches
+from nary.models.new_names import NewNames
+from nary.training.batches import TrainingBatch, TrainingBatches
 from nary.training.losses import CrossEntropyLoss, Loss
 from nary.training.new_candidates import NewCandidateLoss, QueryTargets
 from nary.training.runtime import keep_freed_memory
@@ -22,7 +23,7 @@ from nary.training.settings import TrainingSettings
 _MIN_STEPS = 25  # otherwise, so many as there are batches
 _BATCH_SIZE = 256
 _OLD_SHARE = 3  # masked old facts of a step for each new one
-_OLD_WEIGHT = 10  # of their mean loss, beside that of the new ones
+_MAX_OLD_WEIGHT = 10  # of their mean loss, beside that of the new ones; less if there are fewer times as many
 _MAX_OLD = 2000  # masked old facts whose query vectors are kept
 _RATE = 0.6  # the peak learning rate, in standard deviations of the old rows
 _PRIOR = 0.1  # the weight of the prior: a normal distribution around the start, with the deviation of the old rows
@@ -33,9 +34,15 @@ StepLoss = Callable[[int], Tensor]
 
 
 def learn_new_rows(
-    model: Model, new_rows: NewRows, new: FactTable, old: DatasetInfo, loss: Loss, roles: Collection[Role]
+    model: Model,
+    names: NewNames,
+    new_rows: NewRows,
+    new: FactTable,
+    old: FactTable,
+    loss: Loss,
+    roles: Collection[Role],
 ) -> int:
-    """Learn ``new_rows`` of ``model`` from the facts ``new``, beside the facts of ``old``; the number of steps.
+    """Learn ``new_rows`` of ``model`` from ``new`` facts, beside ``old`` ones; the number of steps.
 
     Elements of ``roles`` are masked. Dropout is off, statistics of norms stay as they are, and :meth:`Model.post_step`
     is not called: it could change other rows.
@@ -44,13 +51,17 @@ def learn_new_rows(
     model.eval().requires_grad_(False)
     batches = _batches(new, roles, loss, _BATCH_SIZE)
     steps = max(_MIN_STEPS, batches.num_steps(1))
+    old_weight = min(_MAX_OLD_WEIGHT, len(old) / len(new))
     tables = [_LearnedRows(model.get_parameter(name), rows, len(batches)) for name, rows in new_rows.items()]
     with torch.random.fork_rng([]):
         torch.manual_seed(0)
         if isinstance(loss, CrossEntropyLoss):
-            step_loss = _cross_entropy_per_step(model, batches, _batches(old.facts, roles, loss, _MAX_OLD), loss, old)
+            candidate_loss = NewCandidateLoss(model, loss.settings, names)
+            kept = _batches(old, roles, loss, _MAX_OLD).batch_at(0)
+            step_loss = _cross_entropy_per_step(model, batches, kept, old_weight, loss, candidate_loss)
         else:
-            step_loss = _loss_per_step(model, batches, _batches(old.facts, roles, loss, _OLD_SHARE * _BATCH_SIZE), loss)
+            of_old = _batches(old, roles, loss, _OLD_SHARE * _BATCH_SIZE)
+            step_loss = _loss_per_step(model, batches, of_old, old_weight, loss)
         for step in range(steps):
             step_loss(step).backward()  # type: ignore[no-untyped-call]
             for table in tables:
@@ -101,26 +112,31 @@ def _batches(table: FactTable, roles: Collection[Role], loss: Loss, size: int) -
     return TrainingBatches(table, settings, roles, whole_facts=loss.whole_facts)
 
 
-def _loss_per_step(model: Model, new: TrainingBatches, old: TrainingBatches, loss: Loss) -> StepLoss:
-    """The loss of a batch of new facts, and that of one of old facts."""
+def _loss_per_step(model: Model, new: TrainingBatches, old: TrainingBatches, old_weight: float, loss: Loss) -> StepLoss:
+    """The loss of a batch of new facts, and that of one of old facts times ``old_weight``."""
     device = _device(model)
     return lambda step: (
-        loss(model, new.batch_at(step).to(device)) + _OLD_WEIGHT * loss(model, old.batch_at(step).to(device))
+        loss(model, new.batch_at(step).to(device)) + old_weight * loss(model, old.batch_at(step).to(device))
     )
 
 
 def _cross_entropy_per_step(
-    model: Model, new: TrainingBatches, old: TrainingBatches, cross_entropy: CrossEntropyLoss, info: DatasetInfo
+    model: Model,
+    new: TrainingBatches,
+    old: TrainingBatch,
+    old_weight: float,
+    cross_entropy: CrossEntropyLoss,
+    loss: NewCandidateLoss,
 ) -> StepLoss:
-    """The same for cross-entropy over all candidates, with the query vectors of a sample of old facts kept."""
-    device, loss = _device(model), NewCandidateLoss(model, cross_entropy.settings, info)
-    kept = old.batch_at(0).to(device)
+    """The same for cross-entropy over all candidates, with the query vectors of a sample of ``old`` facts kept."""
+    device = _device(model)
+    kept = old.to(device)
     kept_targets = QueryTargets.of(kept, cross_entropy)
     with torch.no_grad():
         kept_queries = model.encode(kept.batch)
         kept_sums = loss.old_log_sums(kept_queries, kept_targets)
     count = _OLD_SHARE * _BATCH_SIZE
-    kept_targets = kept_targets._replace(weights=kept_targets.weights * (_OLD_WEIGHT * len(kept_sums) / count))
+    kept_targets = kept_targets._replace(weights=kept_targets.weights * (old_weight * len(kept_sums) / count))
 
     def step_loss(step: int) -> Tensor:
         batch = new.batch_at(step).to(device)
