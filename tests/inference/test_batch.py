@@ -195,3 +195,19 @@ def test_no_queries(job: Job) -> None:
     job.queries.write_text("\n\n")
     assert predict_file(PREDICTOR, job).total == 0
     assert job.out.read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("subject,relation,object", "is a header, not a query"),
+        ('"Subject"\t"Relation"\t"Object"', "is a header, not a query"),
+        ("Ada;likes;?", "is a line of a table, not a query"),
+    ],
+)
+def test_tables_are_refused_with_how_to_write_queries(job: Job, line: str, named: str) -> None:
+    job.queries.write_text(f"{line}\n")
+    with pytest.raises(FactError, match=named) as error:
+        predict_file(PREDICTOR, job)
+    assert error.value.line == 1
+    assert "Marie Curie | award received | ?" in str(error.value.hint)

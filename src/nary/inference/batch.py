@@ -18,6 +18,7 @@ from typing import IO, Any
 import orjson
 
 from nary.data.files import Source, display_name
+from nary.data.io.sanity import is_header
 from nary.errors import FactError, NaryError, OutputError, SettingError
 from nary.facts import Query
 from nary.facts.json import parse_line
@@ -150,7 +151,7 @@ def unknown_queries(predictor: Predictor, path: Path) -> Iterator[Query]:
     """The queries of a file with names that ``predictor`` does not know; lines that are no queries are left out."""
     for _, line in _lines(path):
         try:
-            query = as_query(parse_line(line.decode()))
+            query = _query(line.decode())
         except (UnicodeDecodeError, NaryError):
             continue
         try:
@@ -193,11 +194,23 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _read(predictor: Predictor, number: int, line: bytes) -> _Line:
     try:
-        return _Line(number, predictor.check(as_query(parse_line(line.decode()))))
+        return _Line(number, predictor.check(_query(line.decode())))
     except UnicodeDecodeError:
         return _Line(number, None, FactError("not UTF-8", "Convert the file to UTF-8."))
     except NaryError as error:
         return _Line(number, None, error)
+
+
+def _query(text: str) -> Query:
+    """The query in a line; that of a table, mostly its header, is an error that says how to write queries."""
+    fields = max((text.split(separator) for separator in "\t,;"), key=len)
+    if len(fields) >= 3 and "|" not in text and not text.lstrip().startswith("{"):
+        line = "a header" if is_header([field.strip(' "') for field in fields]) else "a line of a table"
+        raise FactError(
+            f"{text.strip()!r} is {line}, not a query",
+            'Write a query a line: Marie Curie | award received | ?, or JSON: {"subject": ..., "object": "?"}',
+        )
+    return as_query(parse_line(text))
 
 
 def _answers(predictor: Predictor, job: Job, lines: Sequence[_Line]) -> Iterator[bytes]:
