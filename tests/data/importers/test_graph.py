@@ -154,6 +154,23 @@ def test_several_files_and_relations_by_file_name(tmp_path: Path) -> None:
                              "likes.csv: 1 ends of edges are no nodes of the tables of nodes, such as 'b'")  # fmt: skip
 
 
+def test_other_tables_in_a_folder_are_left_out_with_a_note(tmp_path: Path) -> None:
+    files = {"edges_csv": EDGES, "nodes_csv": NODES, "errors_csv": "line,error\n7,empty\n"}
+    folder = write_files(tmp_path / "g", **files, jobs_csv="id,state\n17,done\n18,done\n")
+    graph = GraphImport.open([folder])
+    left_out = tuple(
+        f"{name} is left out: no column holds ids at which edges end" for name in ("errors.csv", "jobs.csv")
+    )
+    assert graph.notes == left_out
+    assert facts_of(graph.dataset()) == FACTS
+    assert graph.dataset().notes[:2] == left_out
+    assert {file for file, *_ in graph.rows()} == {"edges.csv", "nodes.csv"}
+    with_facts = GraphImport.open([folder], choices=Choices(node_facts=True))  # which jobs have even without edges
+    assert Fact("17", "state", "done") in facts_of(with_facts.dataset())
+    with pytest.raises(DataError, match="which column is the id of a node"):
+        GraphImport.open([folder / "edges.csv"], [folder / "errors.csv"])
+
+
 def test_headers_of_neo4j(tmp_path: Path) -> None:
     folder = write_files(
         tmp_path / "g",

@@ -38,7 +38,9 @@ def import_property_graph(
         say()
     if out is None:
         if as_json:
-            print_json({"mapping": rows})
+            print_json({"mapping": rows, "notes": list(graph.notes)})
+        for note in () if as_json else graph.notes:
+            notice(note)
         return
     with progress_bar("Importing", show=not as_json) as progress:
         dataset = graph.dataset(progress)

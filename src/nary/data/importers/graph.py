@@ -24,6 +24,8 @@ class GraphImport:
     name: str
     tables: Mapping[str, Table]
     mapping: GraphMapping
+    notes: tuple[str, ...] = ()
+    """On files that were left out."""
 
     @classmethod
     def open(
@@ -36,14 +38,14 @@ class GraphImport:
     ) -> "GraphImport":
         """Read the tables; the mapping is guessed, unless there is a file of one."""
         choices = choices or Choices()
-        edge_tables, node_tables = read_property_graph(paths, nodes, choices, progress)
+        edge_tables, node_tables, notes = read_property_graph(paths, nodes, choices, progress)
         tables = {table.name: table for table in (*edge_tables, *node_tables)}
         name = paths[0].resolve().name.partition(".")[0]
         if mapping is None:
-            return cls(name, tables, guess_mapping(edge_tables, node_tables, choices))
+            return cls(name, tables, guess_mapping(edge_tables, node_tables, choices), tuple(notes))
         stored = _named_like(GraphMapping.read(mapping), edge_tables, node_tables)
         _check_mapping(stored, tables, mapping)
-        return cls(name, tables, stored)
+        return cls(name, tables, stored, tuple(notes))
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Return file, column and what it becomes, for every column."""
@@ -51,7 +53,8 @@ class GraphImport:
 
     def dataset(self, progress: Progress = no_progress) -> Dataset:
         """Return the facts, in a single split, train."""
-        return build_dataset(self.name, self.tables, self.mapping, progress)
+        dataset = build_dataset(self.name, self.tables, self.mapping, progress)
+        return replace(dataset, notes=(*self.notes, *dataset.notes))
 
 
 def write_imported(

@@ -9,7 +9,7 @@ import polars as pl
 
 from nary.data.importers.mapping import EdgeMapping, GraphMapping, NodeMapping, check_types
 from nary.data.importers.tables import Table
-from nary.data.importers.values import VALUE_TYPES, as_text, guess_type, without_missing
+from nary.data.importers.values import VALUE_TYPES, as_text, guess_type, literal_values, without_missing
 from nary.data.io.sanity import END_WORDS, START_WORDS
 from nary.errors import SettingError, did_you_mean
 
@@ -41,6 +41,26 @@ class Choices:
 def is_edge_table(table: Table, choices: Choices) -> bool:
     """Whether a table has columns for the two ends of an edge."""
     return all(_end_columns(table, choices))
+
+
+def is_node_table(table: Table, edges: Sequence[Table], choices: Choices) -> bool:
+    """Whether a table has a column of ids, and ``edges`` end at some of them, unless properties are facts, too."""
+    id = _node_id(table, choices)
+    if not id or choices.node_facts:
+        return bool(id)
+    ids = _texts(table, id)
+    return any(
+        bool(_texts(each, column).is_in(ids.implode()).any())
+        for each in edges
+        for column in _end_columns(each, choices)
+    )
+
+
+def _texts(table: Table, column: str) -> pl.Series:
+    """The values of a column of ids or ends, as text."""
+    values = table.frame[column]
+    texts, type = as_text(values.explode() if isinstance(values.dtype, pl.List) else values)
+    return literal_values(texts, "number") if type == "number" else texts
 
 
 def guess_mapping(edges: Sequence[Table], nodes: Sequence[Table], choices: Choices) -> GraphMapping:
@@ -93,7 +113,7 @@ def _end_columns(table: Table, choices: Choices) -> tuple[str, str]:
 
 def _guess_nodes(table: Table, choices: Choices, several: bool) -> NodeMapping:
     columns = table.frame.columns
-    id = choices.node_id if choices.node_id in columns else _first(columns, _ID_WORDS) or _unique_id(table)
+    id = _node_id(table, choices)
     if not id:
         raise table.error(
             "cannot tell which column is the id of a node: " + ", ".join(columns[:12]), "Name it: --node-id COLUMN"
@@ -109,6 +129,12 @@ def _guess_nodes(table: Table, choices: Choices, several: bool) -> NodeMapping:
     others = [column for column in rest if column not in (types, name)]
     facts = {c: t for c in others if (t := _value_type(table, c, choices))} if choices.node_facts else {}
     return NodeMapping(table.name, id, name, types, "" if types or not several else table.stem, facts)
+
+
+def _node_id(table: Table, choices: Choices) -> str:
+    """Return the column of the ids of nodes; empty if none can be told."""
+    columns = table.frame.columns
+    return choices.node_id if choices.node_id in columns else _first(columns, _ID_WORDS) or _unique_id(table)
 
 
 def _unique_id(table: Table) -> str:

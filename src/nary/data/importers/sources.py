@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nary.data.files import extension, is_folder
 from nary.data.importers.graphml import read_graphml
-from nary.data.importers.guess import Choices, is_edge_table
+from nary.data.importers.guess import Choices, is_edge_table, is_node_table
 from nary.data.importers.neo4j import is_apoc, plain_columns, read_apoc_json, split_apoc
 from nary.data.importers.tables import Table, is_table, read_header, read_table
 from nary.errors import DataError
@@ -21,20 +21,30 @@ _PART = re.compile(r"[-_.]?(?:part)?[-_.]?[0-9]*$", re.IGNORECASE)
 
 def read_property_graph(
     paths: Sequence[Path], node_paths: Sequence[Path], choices: Choices, progress: Progress = no_progress
-) -> tuple[list[Table], list[Table]]:
-    """Read tables of edges and of nodes; a table among ``paths`` without columns for two ends is one of nodes."""
+) -> tuple[list[Table], list[Table], list[str]]:
+    """Read tables of edges and of nodes; a table among ``paths`` without columns for two ends is one of nodes.
+
+    A table that only lies in a folder and cannot be one of nodes is left out, with a note.
+    """
     edges: list[Table] = []
     nodes = [plain_columns(table) for path in node_paths for table in _tables([path], progress)]
     tables = [plain_columns(part) for table in _tables(paths, progress) for part in _parts(table)]
+    others: list[Table] = []
     for table in tables:
-        (edges if len(tables) == 1 or is_edge_table(table, choices) else nodes).append(table)
+        (edges if len(tables) == 1 or is_edge_table(table, choices) else others).append(table)
     if not edges:
         raise DataError(
             "no table has columns for the two ends of an edge",
             "Name them: --start COLUMN --end COLUMN",
             ", ".join(map(str, paths)),
         )
-    return [_short(table, edges, nodes) for table in edges], [_short(table, edges, nodes) for table in nodes]
+    notes = []
+    if any(map(is_folder, paths)):
+        strays = [table for table in others if not is_node_table(table, edges, choices)]
+        others = [table for table in others if is_node_table(table, edges, choices)]
+        notes = [f"{Path(table.name).name} is left out: no column holds ids at which edges end" for table in strays]
+    nodes += others
+    return [_short(table, edges, nodes) for table in edges], [_short(table, edges, nodes) for table in nodes], notes
 
 
 def _parts(table: Table) -> Sequence[Table]:
