@@ -105,7 +105,7 @@ def test_skipped_lines_are_told(nary: Callable[..., Outcome], tmp_path: Path) ->
     outcome = nary("convert", "facts.tsv", "out.jsonl", "--on-error", "skip")
     assert outcome.code == 0
     assert outcome.err.startswith(
-        "note: facts.tsv: 2 facts kept, 1 lines skipped (1 too few fields); the first is line 3"
+        "note: facts.tsv: 2 facts kept, 1 line skipped (1 too few fields); the first is line 3"
     )
 
 

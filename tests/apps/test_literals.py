@@ -70,5 +70,5 @@ def test_new_edges_are_imported_with_the_mapping_of_the_old(
     mapping = ("--mapping", folder / "graph" / "mapping.toml")
     assert nary("import", folder / "new.csv", *mapping, "--out", tmp_path / "new").code == 0
     shown = nary("update", run, tmp_path / "new", "--out", tmp_path / "grown").out
-    assert "1 new entities: 'P99'\n" in shown
+    assert "1 new entity: 'P99'\n" in shown
     assert "2 new numbers, dates and texts: '1234', '2031-05-06'\n" in shown

@@ -79,7 +79,7 @@ def test_a_bad_line(nary: Nary, model: TrainedModel, run_folder: Path, tmp_path:
     skipped = nary("predict", run_folder, *options, "--on-error", "skip")
     assert skipped.code == 0
     assert "3 lines, 1 of them from before" in skipped.out
-    assert "note: 1 lines are no queries" in skipped.err
+    assert "note: 1 line is no query" in skipped.err
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert lines[1]["line"] == 2
     assert "nobody" in lines[1]["error"]["message"]

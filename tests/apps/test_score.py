@@ -81,7 +81,7 @@ def test_facts_with_unknown_names_have_their_reason(
     unknown, known = [json.loads(line) for line in outcome.out.splitlines()]
     assert (unknown["line"], unknown["error"]["message"]) == (1, "unknown entity 'Nobody'")
     assert (known["line"], known["file"]) == (3, str(path))
-    assert "1 facts have no score: unknown entity 'Nobody'" in outcome.err
+    assert "1 fact has no score: unknown entity 'Nobody'" in outcome.err
     table = pl.read_csv(out)
     assert table["line"].to_list() == [1, 3]
     assert table["error"].to_list() == ["unknown entity 'Nobody'", None]

@@ -20,9 +20,9 @@ def test_facts_from_a_file(nary: Nary, run_folder: Path, model: TrainedModel, tm
     shown = nary("update", run_folder, tmp_path / "new.jsonl", "--out", tmp_path / "model")
     assert shown.code == 0, shown.err
     first, entities, relations, learned, following = shown.out.splitlines()
-    assert first == "2 facts added to train (1 were stored already, or given twice)."
+    assert first == "2 facts added to train (1 was stored already, or given twice)."
     assert entities == "2 new entities: 'Ada', 'Bob'"
-    assert relations == "1 new relations: 'since'"
+    assert relations == "1 new relation: 'since'"
     assert learned.startswith("Learned in 25 steps, ")
     assert following == f"Next: nary predict {tmp_path / 'model'} QUERY, or nary evaluate {tmp_path / 'model'}"
     assert {path: path.read_bytes() for path in run_folder.rglob("*") if path.is_file()} == before
@@ -68,7 +68,7 @@ def test_unseen_names(nary: Nary, run_folder: Path, model: TrainedModel, tmp_pat
     without = nary("score", run_folder, tmp_path / "new.jsonl", "--json")
     assert without.out.count("\n") == 2  # every fact has its line, and one the reason why it has no score
     assert without.out.count("unknown entity 'Ada'") == 1
-    assert "1 facts have no score" in without.err
+    assert "1 fact has no score" in without.err
     scored = nary("score", run_folder, tmp_path / "new.jsonl", "--unseen", "--json")
     assert scored.out.count("'Ada' is taken for") == 1
     assert scored.out.count("\n") == 2

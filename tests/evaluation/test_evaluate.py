@@ -40,7 +40,7 @@ def test_candidates() -> None:
     other = FactTable.from_facts([Fact("Eve", "likes", "Ada")], data.vocabulary)
     report, ranks = evaluate(model, data, protocol=Protocol(candidates="seen"), table=other)
     assert len(ranks) == 2
-    assert report.notes[1] == "1 queries are left out: their answer is no candidate."
+    assert report.notes[1] == "1 query is left out: the answer is no candidate."
 
 
 # Published for STARE, whose authors rank among these alone.

@@ -177,7 +177,7 @@ def test_the_updates_of_a_model_are_stored_with_it(people: TrainedModel, tmp_pat
     assert loaded.updates == twice.updates
     assert [(one.facts, one.entities, one.relations) for one in loaded.updates] == [(1, 1, 0), (2, 1, 1)]
     assert loaded.updates[0].fingerprint == people.dataset.fingerprint
-    assert "2 facts with 1 new entities and 1 new relations" in (tmp_path / "model" / "README.md").read_text()
+    assert "2 facts with 1 new entity and 1 new relation" in (tmp_path / "model" / "README.md").read_text()
     assert loaded.predict("Ben | lives in | ?") == twice.predict("Ben | lives in | ?")
     assert loaded.with_facts(["Cid | knows | Ben"]).vocabulary.entities[-1] == "Cid"
 

@@ -10,6 +10,7 @@ from nary.errors import DatasetError, did_you_mean
 from nary.facts import Fact, FactTable, Vocabulary
 from nary.html import table_html
 from nary.tables import Table, left, right
+from nary.wording import counted
 
 if TYPE_CHECKING:
     import polars
@@ -129,5 +130,6 @@ class Dataset:
             counts = (len(table), len(table) - table.arities.get(2, 0), max(table.arities, default=0))
             rows.append([split, *(f"{count:,}" for count in counts)])
         columns = [*left("split"), *right("facts", "with qualifiers", "largest arity")]
-        names = f"{len(self.vocabulary.entities):,} entities, {len(self.vocabulary.relations):,} relations"
+        entities, relations = len(self.vocabulary.entities), len(self.vocabulary.relations)
+        names = f"{counted(entities, 'entity', 'entities')}, {counted(relations, 'relation')}"
         return table_html(Table(columns, rows), self.name, [names, *self.notes])

@@ -12,6 +12,7 @@ from nary.evaluation.values import ValueRanges
 from nary.facts import FactTable
 from nary.models.base import Model
 from nary.progress import Progress, no_progress
+from nary.wording import counted
 from nary.workers import ALONE, Workers
 
 
@@ -49,7 +50,7 @@ def _notes(ranks: Ranks, candidates: Candidates | None) -> list[str]:
     if candidates is not None:
         notes.append(f"Subjects and objects are ranked among {candidates.sum():,} of {len(candidates):,} entities.")
     if ranks.left_out:
-        notes.append(f"{ranks.left_out:,} queries are left out: their answer is no candidate.")
+        notes.append(f"{counted(ranks.left_out, 'query is', 'queries are')} left out: the answer is no candidate.")
     if not len(ranks):
         notes.append("There was nothing to ask.")
     return notes

@@ -24,6 +24,7 @@ from nary.inference.context import Context
 from nary.inference.prediction import Known, check_count, check_known
 from nary.inference.results import Completion, Completions, FilledElement
 from nary.models.base import Model
+from nary.wording import counted
 
 _BEAM_WIDTH = 32
 """The smallest number of partial completions followed at a time."""
@@ -50,7 +51,8 @@ def complete(context: Context, query: Query, k: int, known: Known) -> Completion
     answers.sort(key=lambda answer: (known == "first" and not answer.known, -answer.score))
     matches, notes = context.lookup.index.count(pattern), context.notes(query)
     if len(stored) == width < matches:
-        notes.append(f"{matches:,} stored facts match, and {width} were ranked; nary facts lists all")
+        facts = counted(matches, "stored fact matches", "stored facts match")
+        notes.append(f"{facts}, and {width} were ranked; nary facts lists all")
     positions = [str(gap) for gap in query.gaps]
     return Completions(str(query), positions, answers[:k], matches, notes, context.calibrated)
 

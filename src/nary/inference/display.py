@@ -18,6 +18,7 @@ from nary.inference.results import (
     Suggestions,
 )
 from nary.tables import Column, Table, left, right
+from nary.wording import counted
 
 _Shown = tuple[str, list[Column], list[list[str]]]
 """The caption, the columns and the rows."""
@@ -92,12 +93,12 @@ def _rules(result: RuleList) -> _Shown:
         for one in result.rules
     ]
     columns = [*left("if", "then", "is", "confidence"), *right("held in")]
-    return f"{len(result.rules):,} of {result.total:,} rules", columns, rows
+    return f"{len(result.rules):,} of {counted(result.total, 'rule')}", columns, rows
 
 
 def _stored_facts(result: StoredFacts) -> _Shown:
     rows = [[one.label, one.split] for one in result.facts]
-    return f"{result.pattern}: {result.total:,} stored facts", left("fact", "split"), rows
+    return f"{result.pattern}: {counted(result.total, 'stored fact')}", left("fact", "split"), rows
 
 
 def _neighbors(result: Neighbors) -> _Shown:

@@ -10,6 +10,7 @@ from nary.inference.nearest import NearestTexts
 from nary.inference.results import Found
 from nary.inference.search import SearchIndex
 from nary.models.base import Kind
+from nary.wording import counted
 
 _Statement = TypeVar("_Statement", Fact, Query)
 _SHOWN = 5  # of the names that an ambiguous text may mean
@@ -168,4 +169,4 @@ def _hint(nearest: Sequence[str], *kinds: Sequence[str]) -> str:
         return "Did you mean " + " or ".join(nearest) + "?"
     if (total := sum(map(len, kinds))) <= _FEW:
         return "Known: " + ", ".join(name for names in kinds for name in names)
-    return f"{total:,} names are known; none is close."
+    return f"{counted(total, 'name is', 'names are')} known; none is close."

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from nary.config import Settings
+from nary.wording import counted
 
 
 class Update(Settings):
@@ -15,4 +16,5 @@ class Update(Settings):
     relations: int = Field(ge=0)
 
     def __str__(self) -> str:
-        return f"{self.facts:,} facts with {self.entities:,} new entities and {self.relations:,} new relations"
+        entities = counted(self.entities, "new entity", "new entities")
+        return f"{counted(self.facts, 'fact')} with {entities} and {counted(self.relations, 'new relation')}"

@@ -29,6 +29,12 @@ class NewNames(NamedTuple):
         """The entities, or the relations."""
         return self.entities if kind == "entity" else self.relations
 
+    def per_fact(self, table: FactTable) -> float:
+        """How many new names a fact has, in the mean."""
+        blocks = table.blocks
+        entities = sum(int(np.isin(block.entities, self.entities).sum()) for block in blocks)
+        return (entities + sum(int(np.isin(block.relations, self.relations).sum()) for block in blocks)) / len(table)
+
     def facts_with(self, table: FactTable) -> FactTable:
         """The facts of ``table`` in which a new name stands."""
         rows = [

@@ -36,6 +36,7 @@ from nary.training.losses import Loss, make_loss
 from nary.training.row_trainer import RowTrainer
 from nary.training.rows import EntityTables
 from nary.training.trainer import Trainer, Validate
+from nary.wording import counted
 from nary.workers import ALONE, Workers
 
 _SOME_STEPS, _RISEN = 10, 2.0
@@ -92,7 +93,7 @@ class TrainingResult:
         loss = [] if self.loss is None else [f"loss {self.loss:.4g}"]
         mrr = [f"valid MRR {self.metrics['entity']['mrr']:.3f}"] if "entity" in self.metrics else []
         return ", ".join(
-            [f"{self.steps:,} steps", f"{self.epochs:g} epochs", f"{self.seconds:.1f} seconds", *loss, *mrr]
+            [counted(self.steps, "step"), f"{self.epochs:g} epochs", f"{self.seconds:.1f} seconds", *loss, *mrr]
         )
 
     def as_dict(self) -> dict[str, object]:

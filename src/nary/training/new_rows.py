@@ -20,9 +20,9 @@ from nary.training.new_candidates import NewCandidateLoss, QueryTargets
 from nary.training.runtime import keep_freed_memory
 from nary.training.settings import TrainingSettings
 
-_MIN_STEPS = 25  # otherwise, so many as there are batches
+_MIN_STEPS = 25
 _BATCH_SIZE = 256
-_OLD_SHARE = 3  # masked old facts of a step for each new one
+_OLD_SHARE = 1  # masked old facts of a step for each new one
 _MAX_OLD_WEIGHT = 10  # of their mean loss, beside that of the new ones; less if there are fewer times as many
 _MAX_OLD = 2000  # masked old facts whose query vectors are kept
 _RATE = 0.6  # the peak learning rate, in standard deviations of the old rows
@@ -50,7 +50,9 @@ def learn_new_rows(
     keep_freed_memory()
     model.eval().requires_grad_(False)
     batches = _batches(new, roles, loss, _BATCH_SIZE)
-    steps = max(_MIN_STEPS, batches.num_steps(1))
+    # A new name whose facts have other new ones is learned from names that are still being learned themselves.
+    passes = max(1, names.per_fact(new))
+    steps = max(_MIN_STEPS, round(passes * len(batches)) // batches.batch_size)
     old_weight = min(_MAX_OLD_WEIGHT, len(old) / len(new))
     tables = [_LearnedRows(model.get_parameter(name), rows, len(batches)) for name, rows in new_rows.items()]
     with torch.random.fork_rng([]):

@@ -63,7 +63,7 @@ def test_by_guess(folder: Path) -> None:
     assert dataset.vocabulary.types == {
         "p1": ("Person",), "p2": ("Person", "Author"), "f1": ("Firm",), "c1": ("City",)
     }  # fmt: skip
-    assert dataset.notes == ("1 nodes have no edge and are left out",)
+    assert dataset.notes == ("1 node has no edge and is left out",)
     becomes = {(file, column): role for file, column, role in graph.rows()}
     assert becomes["edges.csv", "since"] == "qualifier: date"
     assert becomes["edges.csv", "id"].startswith("id of the edge")
@@ -150,8 +150,8 @@ def test_several_files_and_relations_by_file_name(tmp_path: Path) -> None:
     dataset = GraphImport.open([folder]).dataset()
     assert facts_of(dataset) == {Fact("a", "knows", "b"), Fact("b", "likes", "c", [("n", "5^^number")])}
     assert dataset.vocabulary.types == {"a": ("people",), "c": ("cities",)}
-    assert dataset.notes == ("knows.csv: 1 ends of edges are no nodes of the tables of nodes, such as 'b'",
-                             "likes.csv: 1 ends of edges are no nodes of the tables of nodes, such as 'b'")  # fmt: skip
+    assert dataset.notes == ("knows.csv: 1 end of an edge is no node of the tables of nodes, such as 'b'",
+                             "likes.csv: 1 end of an edge is no node of the tables of nodes, such as 'b'")  # fmt: skip
 
 
 def test_other_tables_in_a_folder_are_left_out_with_a_note(tmp_path: Path) -> None:

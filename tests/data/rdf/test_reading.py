@@ -101,7 +101,7 @@ def test_rdf_star_makes_one_fact_of_several_annotations(tmp_path: Path) -> None:
     text = "<< :a :b :c >> :q :v . << :a :b :c >> :r :w . :a :b :c ."
     several = read(tmp_path, text)
     assert len(several.train) == 2
-    assert "1 triples have several annotations" in several.notes[0]
+    assert "1 triple has several annotations" in several.notes[0]
     assert facts(read(tmp_path, text, rdf_star=True)) == [':a | :b | :c | ":q": :v | ":r": :w']
 
 

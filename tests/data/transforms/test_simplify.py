@@ -99,5 +99,5 @@ def test_a_dataset_keeps_its_splits_and_names() -> None:
     assert found.fingerprint != data.fingerprint
     assert found.notes[-1] == (
         "Qualifiers are left out. Distinct triples: 2 of 3 in train, 2 of 3 in test. "
-        "1 facts of test are triples of train."
+        "1 fact of test is a triple of train."
     )

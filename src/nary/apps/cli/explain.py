@@ -6,6 +6,7 @@ import typer
 
 from nary.apps.cli.options import Device, Json, RunPath, Threads, WholeFact
 from nary.apps.cli.output import known_by, notice, print_json, print_table, say
+from nary.wording import counted
 
 if TYPE_CHECKING:
     from nary.inference.explanation_results import Contribution, Explanation, RuleReason
@@ -74,7 +75,8 @@ def reason_text(reason: "RuleReason") -> str:
     """The facts behind an answer, and how often the rule holds."""
     facts = " and ".join(fact.label for fact in reason.facts)
     share = reason.support / max(1, reason.cases)
-    return f"{facts} {'is' if len(reason.facts) == 1 else 'are'} known; holds in {share:.0%} of {reason.cases:,} cases"
+    are = "is" if len(reason.facts) == 1 else "are"
+    return f"{facts} {are} known; holds in {share:.0%} of {counted(reason.cases, 'case')}"
 
 
 def _bar(one: "Contribution", most: float) -> str:

@@ -7,6 +7,7 @@ import typer
 
 from nary.apps.cli.options import Json, RunPath
 from nary.apps.cli.output import print_json, say
+from nary.wording import counted
 
 
 def export(
@@ -44,6 +45,8 @@ def export(
         print_json(written.as_dict())
         return
     what = "vectors" if written.arity is None else f"scores for facts of arity {written.arity}"
-    say(f"{out}: {what}, {written.entities:,} entities and {written.relations:,} relations")
+    say(
+        f"{out}: {what}, {counted(written.entities, 'entity', 'entities')} and {counted(written.relations, 'relation')}"
+    )
     if written.names is not None:
         say(f"{written.names}: their names")

@@ -6,6 +6,7 @@ import typer
 
 from nary.apps.cli.options import Json, RunPath
 from nary.apps.cli.output import print_json, print_table
+from nary.wording import counted
 
 
 def facts(
@@ -34,5 +35,5 @@ def facts(
     if json:
         print_json(stored.as_dict())
         return
-    title = f"{stored.pattern}: {stored.total:,} stored facts"
+    title = f"{stored.pattern}: {counted(stored.total, 'stored fact')}"
     print_table(title, ["fact", "split"], [[fact.label, fact.split] for fact in stored.facts])

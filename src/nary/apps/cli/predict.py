@@ -22,6 +22,7 @@ from nary.apps.cli.options import (
 from nary.apps.cli.output import known_by, notice, print_json, print_table, say
 from nary.errors import SettingError
 from nary.progress import progress_bar
+from nary.wording import counted
 
 if TYPE_CHECKING:
     from nary.inference.batch import Job
@@ -158,7 +159,8 @@ def _print_completions(completions: "Completions") -> None:
 def _count_hidden(result: "Prediction | Completions") -> None:
     """Say so if stored answers leave no room for predictions."""
     if result.answers and all(answer.known for answer in result.answers) and result.matches > len(result.answers):
-        notice(f"{result.matches:,} stored facts match; --known hide shows predictions, nary facts all of the facts")
+        stored = counted(result.matches, "stored fact matches", "stored facts match")
+        notice(f"{stored}; --known hide shows predictions, nary facts all of the facts")
 
 
 def _answer_file(predictor: "Predictor", job: "Job", json: bool) -> None:
@@ -174,15 +176,15 @@ def _answer_file(predictor: "Predictor", job: "Job", json: bool) -> None:
     if not group.is_first:
         return
     if job.to_stdout:
-        notice(f"{done.total:,} lines, {done.errors:,} of them errors")
+        notice(f"{counted(done.total, 'line')}, {done.errors:,} of them errors")
         return
     if json:
         print_json({"out": str(job.out), "lines": done.total, "before": done.before, "errors": done.errors})
         return
     if done.before and not done.written:
-        say(f"{job.out} is complete: {done.total:,} lines.")
+        say(f"{job.out} is complete: {counted(done.total, 'line')}.")
         return
     before = f", {done.before:,} of them from before" if done.before else ""
-    say(f"{job.out}: {done.total:,} lines{before}.")
+    say(f"{job.out}: {counted(done.total, 'line')}{before}.")
     if done.errors:
-        notice(f"{done.errors:,} lines are no queries; their errors stand in their places")
+        notice(f"{counted(done.errors, 'line is no query', 'lines are no queries')}; errors stand in their places")

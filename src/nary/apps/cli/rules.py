@@ -6,6 +6,7 @@ import typer
 
 from nary.apps.cli.options import Json, RunPath
 from nary.apps.cli.output import print_json, say
+from nary.wording import counted
 
 if TYPE_CHECKING:
     from nary.inference.explanation_results import Rule
@@ -46,7 +47,7 @@ def _print(rule: "Rule") -> None:
     answer = "" if rule.answer is None else f" is {rule.answer}"
     say(f"{rule.target}{answer}", bold=True, nl=False)
     say(f"   [{rule.kind}] {rule.body}")
-    say(f"    confidence {rule.confidence:.3f}: holds in {rule.support:,} of {rule.cases:,} cases")
+    say(f"    confidence {rule.confidence:.3f}: holds in {rule.support:,} of {counted(rule.cases, 'case')}")
     if rule.example is not None:
         known = "is known" if len(rule.example.because) == 1 else "are known"
         because = " and ".join(fact.label for fact in rule.example.because)

@@ -10,6 +10,7 @@ from nary.apps.cli.options import Device, RunPath, Threads, Unseen, is_one_fact
 from nary.apps.cli.output import known_by, notice, open_data, print_json, print_table
 from nary.errors import DataError, NaryError, SettingError
 from nary.progress import progress_bar
+from nary.wording import counted
 
 if TYPE_CHECKING:
     from nary.facts import FactTable, Vocabulary
@@ -69,7 +70,7 @@ def score(
     if out is not None:
         write_table(score_table(scored, column_names(Path(facts))), out)
         write_sidecar(out, {"model": loaded.fingerprint})
-        notice(f"wrote {len(scored):,} facts to {out}")
+        notice(f"wrote {counted(len(scored), 'fact')} to {out}")
     if json and worst is None:
         for one in scored:
             print_json(one.as_dict())
@@ -126,7 +127,8 @@ def _check(scored: "list[ScoredFact]") -> None:
         )
     if reasons:
         examples = ", ".join(dict.fromkeys(reasons[:_EXAMPLES]))
-        notice(f"{len(reasons):,} facts have no score: {examples}{', ...' * (len(reasons) > _EXAMPLES)}")
+        more = ", ..." if len(reasons) > _EXAMPLES else ""
+        notice(f"{counted(len(reasons), 'fact has', 'facts have')} no score: {examples}{more}")
 
 
 def _print(predictor: "Predictor", ranked: "list[tuple[ScoredFact, Plausibility]]", total: int) -> None:

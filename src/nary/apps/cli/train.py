@@ -12,6 +12,7 @@ from nary.apps.cli.train_seeds import parse_seeds, train_over_seeds
 from nary.apps.cli.training_bar import TrainingBar
 from nary.config import parse_overrides
 from nary.errors import MissingExtraError, SettingError
+from nary.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,7 +171,7 @@ def _train(
     if minutes is not None:
         chosen = fit_epochs(prepared, chosen, minutes, at_most=auto)
         if not json and chosen.training.max_steps:
-            notice(f"{chosen.training.max_steps:,} steps fit into {minutes:g} minutes")
+            notice(f"{counted(chosen.training.max_steps, 'step fits', 'steps fit')} into {minutes:g} minutes")
     with TrainingBar(show=not json and workers.is_first) as bar:
         if out is not None and workers.size > 1:
             return train_or_resume(chosen, out, lambda: dataset, [bar, *callbacks], workers)
@@ -200,7 +201,7 @@ def _report(result: "TrainingResult", json: bool) -> None:
         say(f"{folder}: no steps, because nothing is optimized\nNext: nary evaluate {folder}")
         return
     say(
-        f"{folder}: {result.steps:,} steps ({result.epochs:.1f} epochs) in {result.seconds:,.0f} seconds, "
+        f"{folder}: {counted(result.steps, 'step')} ({result.epochs:.1f} epochs) in {result.seconds:,.0f} seconds, "
         f"{result.instances_per_second:,.0f} instances/s, loss {result.loss or 0:.4f}"
     )
     say(f"Next: nary evaluate {folder}")

@@ -7,6 +7,7 @@ import typer
 
 from nary.apps.cli.options import Device, Json, RunPath, Threads, is_one_fact
 from nary.apps.cli.output import notice, open_data, print_json
+from nary.wording import counted
 
 if TYPE_CHECKING:
     from nary.runs.updating import UpdateResult
@@ -56,18 +57,24 @@ def _print(result: "UpdateResult") -> None:
     from nary.facts.literal import is_literal
 
     done = result.update
-    stored = f" ({result.stored:,} were stored already, or given twice)" if result.stored else ""
-    typer.echo(f"{done.facts:,} facts added to train{stored}.")
+    stored = (
+        f" ({result.stored:,} {'was' if result.stored == 1 else 'were'} stored already, or given twice)"
+        if result.stored
+        else ""
+    )
+    typer.echo(f"{counted(done.facts, 'fact')} added to train{stored}.")
     vocabulary = result.model.vocabulary
     entities = vocabulary.entities[len(vocabulary.entities) - done.entities :]
     relations = vocabulary.relations[len(vocabulary.relations) - done.relations :]
     literals = [name for name in entities if is_literal(name)]
     others = [name for name in entities if not is_literal(name)]
-    for what, names in (("entities", others), ("numbers, dates and texts", literals), ("relations", relations)):
+    kinds = (("entity", "entities"), ("number, date or text", "numbers, dates and texts"), ("relation", "relations"))
+    for (one, more), names in zip(kinds, (others, literals, relations), strict=True):
         if names:
             examples = ", ".join(repr(vocabulary.label(name)) for name in names[:_SHOWN])
-            typer.echo(f"{len(names):,} new {what}: {examples}{', ...' if len(names) > _SHOWN else ''}")
+            others_follow = ", ..." if len(names) > _SHOWN else ""
+            typer.echo(f"{counted(len(names), f'new {one}', f'new {more}')}: {examples}{others_follow}")
     if result.steps:
-        typer.echo(f"Learned in {result.steps:,} steps, {result.seconds:.1f} seconds.")
+        typer.echo(f"Learned in {counted(result.steps, 'step')}, {result.seconds:.1f} seconds.")
     for note in result.notes:
         notice(note)

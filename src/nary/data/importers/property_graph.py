@@ -14,6 +14,7 @@ from nary.data.io.encoder import Encoder
 from nary.data.io.parquet import interleave
 from nary.facts import Vocabulary
 from nary.progress import Progress, no_progress
+from nary.wording import counted
 
 _ROWS = 1 << 18
 
@@ -78,7 +79,7 @@ class _Facts:
             labels |= each.labels(used)
             types |= each.types(used)
         if unused:
-            notes = [*notes, f"{unused:,} nodes have no edge and are left out"]
+            notes = [*notes, f"{counted(unused, 'node has no edge and is', 'nodes have no edge and are')} left out"]
         vocabulary = Vocabulary(vocabulary.entities, vocabulary.relations, labels, types)
         return Dataset(name, vocabulary, splits, tuple(notes))
 
@@ -175,7 +176,8 @@ def _unknown_ends(table: Table, ends: pl.Series, nodes: Sequence[_Nodes]) -> lis
     if not len(unknown):
         return []
     example = str(unknown.sort()[0])
-    return [f"{table.name}: {len(unknown):,} ends of edges are no nodes of the tables of nodes, such as {example!r}"]
+    no_nodes = counted(len(unknown), "end of an edge is no node", "ends of edges are no nodes")
+    return [f"{table.name}: {no_nodes} of the tables of nodes, such as {example!r}"]
 
 
 def _ids(table: Table, column: str) -> pl.Series:

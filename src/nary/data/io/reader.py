@@ -18,6 +18,7 @@ from nary.data.io.sanity import check_lines, check_relations
 from nary.errors import DataError, SettingError
 from nary.files.reading import read_bytes
 from nary.progress import Progress, no_progress
+from nary.wording import counted
 
 _PROBLEMS_KEPT = 10
 _MAX_LABELS = 1 << 31  # bytes
@@ -55,8 +56,9 @@ class ReadReport:
     def __str__(self) -> str:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.skipped.items())
         first = self.problems[0]
+        kept, skipped = counted(self.kept, "fact"), counted(sum(self.skipped.values()), "line")
         return (
-            f"{self.source}: {self.kept:,} facts kept, {sum(self.skipped.values()):,} lines skipped ({reasons}); "
+            f"{self.source}: {kept} kept, {skipped} skipped ({reasons}); "
             f"the first is line {first.line}: {first.message}"
         )
 

@@ -19,6 +19,7 @@ from nary.errors import DataError
 from nary.facts import FactTable
 from nary.facts.literal import MARK, Literal
 from nary.progress import Progress, no_progress
+from nary.wording import counted
 
 _TRUTHY = b"wikidata.org/prop/direct/"
 _LABEL = RDFS + "label"
@@ -165,8 +166,9 @@ class _Builder:
     def _notes(self) -> Iterator[str]:
         reified, asserted = self._graph.reified, self._graph.asserted
         if n := sum(triple not in asserted for triple in reified):
-            yield f"{n:,} statements are reified, but not asserted; they are facts all the same"
+            yield f"{counted(n, 'statement is', 'statements are')} reified, but not asserted: facts all the same"
         several = sum(len(set(nodes)) > 1 for nodes in reified.values())
         if several and not self._rdf_star:
-            yield f"{several:,} triples have several annotations, each a fact; --rdf-star makes one fact of them"
+            triples = counted(several, "triple has", "triples have")
+            yield f"{triples} several annotations, each a fact; --rdf-star makes one fact of them"
         yield from (f"left out: {n:,} {reason}" for reason, n in sorted(self._left_out.items()) if n)

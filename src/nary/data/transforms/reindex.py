@@ -8,6 +8,7 @@ import numpy.typing as npt
 from nary.errors import DataError
 from nary.facts import FactTable, Vocabulary
 from nary.facts.names import pack
+from nary.wording import counted
 
 _EXAMPLES = 5
 
@@ -34,7 +35,8 @@ def reindex(table: FactTable, source: Vocabulary, target: Vocabulary) -> tuple[F
             "Are these facts of the same kind as those it was trained on?",
         )
     examples = ", ".join(repr(name) for name in sorted(unknown)[:_EXAMPLES])
-    note = f"{np.sum(~known):,} facts are left out: the model never saw {len(unknown):,} of their names ({examples}"
+    left_out = counted(int(np.sum(~known)), "fact is", "facts are")
+    note = f"{left_out} left out: the model never saw {len(unknown):,} of their names ({examples}"
     kept = table.take(np.flatnonzero(known)).renumbered(entities, relations)
     return kept, [note + (", ...)" if len(unknown) > _EXAMPLES else ")")]
 

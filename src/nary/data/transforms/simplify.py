@@ -11,6 +11,7 @@ from nary.data.transforms.reindex import drop_unused_names
 from nary.facts import Block, FactTable
 from nary.facts.layout import FIRST_ATTRIBUTE, OBJECT, SUBJECT
 from nary.facts.literal import is_literal
+from nary.wording import counted
 
 LITERAL_MARK = "http://"
 """Names that contain this are literals, too: WikiPeople writes dates as ``+1903-00-00T00:00:00Z#...#http://...``."""
@@ -26,7 +27,8 @@ def drop_qualifiers(dataset: Dataset) -> Dataset:
     note = f"Qualifiers are left out. Distinct triples: {', '.join(sizes)}."
     if {"train", "test"} <= splits.keys():
         train, test = number_triples([splits["train"], splits["test"]])
-        note += f" {np.isin(test, train).sum():,} facts of test are triples of train."
+        leaked = counted(int(np.isin(test, train).sum()), "fact of test is a triple", "facts of test are triples")
+        note += f" {leaked} of train."
     return dataset.with_splits(splits, note)
 
 
@@ -44,7 +46,7 @@ def drop_literals(dataset: Dataset) -> Dataset:
     dropped = np.array([LITERAL_MARK in name or is_literal(name) for name in dataset.vocabulary.entities])
     splits = {split: _without_literals(table, dropped) for split, table in dataset.splits.items()}
     num_dropped = sum(map(len, dataset.splits.values())) - sum(map(len, splits.values()))
-    note = f"literals dropped: {dropped.sum():,} names, and {num_dropped:,} facts about them"
+    note = f"literals dropped: {counted(int(dropped.sum()), 'name')}, and {counted(num_dropped, 'fact')} about them"
     vocabulary, splits = drop_unused_names(dataset.vocabulary, splits)
     return replace(dataset, vocabulary=vocabulary, splits=splits, notes=(*dataset.notes, note))
 

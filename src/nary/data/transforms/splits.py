@@ -21,6 +21,7 @@ from nary.errors import DatasetError, SettingError
 from nary.facts import FactTable
 from nary.facts.literal import is_literal
 from nary.facts.table import Rows
+from nary.wording import counted
 
 
 def split_facts(
@@ -114,7 +115,8 @@ def hold_out_valid(dataset: Dataset, fraction: float) -> Dataset:
             "Each has an element that no other fact of train has. Give a valid split, or omit valid_fraction.",
         )
     others = {split: table for split, table in dataset.splits.items() if split not in ("train", "valid")}
-    note = f"{len(valid):,} facts (fraction {fraction}, seed 0) of {source} are held out as valid"
+    are = "is" if len(valid) == 1 else "are"
+    note = f"{counted(len(valid), 'fact')} (fraction {fraction}, seed 0) of {source} {are} held out as valid"
     note += "; its other facts are in train." if source == "valid" else "."
     return dataset.with_splits({"train": train, "valid": valid, **others}, note)
 

@@ -13,6 +13,7 @@ from nary.models.rules.evidence import evidence
 from nary.models.rules.scoring import Engine, Matches
 from nary.models.rules.tables import KINDS, Kind
 from nary.models.rules.words import RuleWords
+from nary.wording import counted
 
 _TRIED = 200
 """How many facts are looked at for an example of a rule."""
@@ -33,7 +34,7 @@ class Reason:
     def __str__(self) -> str:
         known = "; ".join(map(str, self.facts))
         share = self.support / max(1, self.cases)
-        return f"because {known} is known ({self.body}); holds in {share:.0%} of {self.cases:,} cases"
+        return f"because {known} is known ({self.body}); holds in {share:.0%} of {counted(self.cases, 'case')}"
 
 
 @dataclass(frozen=True)
