@@ -112,7 +112,7 @@ def test_skipped_lines_are_told(nary: Callable[..., Outcome], tmp_path: Path) ->
 def test_literals_may_be_dropped(nary: Callable[..., Outcome], tmp_path: Path) -> None:
     (tmp_path / "facts.tsv").write_text("Ada\twrote\tNotes\tyear\t1843#http://x\nAda\tborn\t1815#http://x\n")
     outcome = nary("convert", "facts.tsv", "out.tsv", "--drop-literals")
-    assert outcome == (0, "out.tsv: 1 train facts\n", "note: literals dropped: 2 names, and 1 facts about them\n")
+    assert outcome == (0, "out.tsv: 1 train fact\n", "note: literals dropped: 2 names, and 1 fact about them\n")
     assert (tmp_path / "out.tsv").read_text() == "Ada\twrote\tNotes\n"
 
 

@@ -134,7 +134,7 @@ def test_errors_of_a_registered_format_name_file_and_line(tmp_path: Path) -> Non
     with pytest.raises(DataError, match="no arrow on this line") as caught:
         nary.read(path)
     assert (caught.value.file, caught.value.line) == (str(path), 3)
-    assert "1 lines skipped (1 no arrow)" in nary.read(path, on_error="skip").notes[0]
+    assert "1 line skipped (1 no arrow)" in nary.read(path, on_error="skip").notes[0]
 
 
 @pytest.mark.usefixtures("arrows")

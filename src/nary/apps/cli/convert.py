@@ -63,4 +63,5 @@ def convert(
     if json:
         print_json({"out": str(out), "facts": facts})
     else:
-        say(f"{out}: " + ", ".join(f"{count:,} {split}" for split, count in facts.items()) + " facts")
+        fact_or_facts = " fact" if sum(facts.values()) == 1 else " facts"
+        say(f"{out}: " + ", ".join(f"{count:,} {split}" for split, count in facts.items()) + fact_or_facts)

@@ -189,7 +189,9 @@ def _report(result: "TrainingResult", json: bool) -> None:
     except MissingExtraError as missing:
         notice(f"no curves were drawn. {missing.hint}")
     if 0 < result.steps < _FEW_STEPS:
-        notice(f"only {result.steps} steps; more epochs or a smaller training.batch_size make more of few facts")
+        notice(
+            f"only {counted(result.steps, 'step')}; more epochs or a smaller training.batch_size make more of few facts"
+        )
     if json:
         print_json(result.as_dict())
         return
