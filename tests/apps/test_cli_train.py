@@ -15,6 +15,7 @@ from nary.facts import Fact, FactTable, Vocabulary
 from nary.recipe import choose_recipe
 from nary.reproduction.records import read_results
 from nary.runs import RunFolder, load_model
+from nary.wording import counted
 
 MEASURES = {"mrr", "hits@1", "hits@3", "hits@5", "hits@10", "mr", "count"}
 
@@ -63,8 +64,8 @@ def test_train_for_some_minutes(nary: Nary, facts: Path, tmp_path: Path) -> None
     outcome = nary("train", facts, "--out", folder, "--minutes", 0.005, *(word for pair in settings for word in pair))
     assert outcome.code == 0, outcome.err
     fitted = RunFolder(folder).recipe.training
-    assert f"{fitted.max_steps:,} steps fit into 0.005 minutes" in outcome.err
-    assert f"{folder}: {fitted.max_steps:,} steps" in outcome.out
+    assert f"{counted(fitted.max_steps, 'step fits', 'steps fit')} into 0.005 minutes" in outcome.err
+    assert f"{folder}: {counted(fitted.max_steps, 'step')} (" in outcome.out
     both = nary("train", facts, "--minutes", 1, "--set", "training.epochs=3", "--out", tmp_path / "both")
     assert (both.code, (tmp_path / "both").exists()) == (2, False)
     assert "training.epochs is given beside a number of minutes" in both.err
