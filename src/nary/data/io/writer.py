@@ -10,7 +10,7 @@ from nary.data.io.base import Format
 from nary.data.io.formats import FORMATS, format_from_extension, known_extensions
 from nary.data.io.mapped import MAPPED, write_mapped
 from nary.data.rdf import EXTENSIONS, is_rdf
-from nary.errors import OutputError, did_you_mean
+from nary.errors import OutputError, SettingError, did_you_mean
 from nary.facts import FactTable
 from nary.files.writing import atomic_path
 from nary.progress import Progress, no_progress
@@ -67,7 +67,7 @@ def _writable_format(name: str | None, out: Path) -> type[Format]:
         raise OutputError(f"cannot tell a format from the name {out.name!r}", hint)
     writable = [*(other for other in FORMATS if FORMATS.get(other).output_extension), MAPPED]
     if name not in FORMATS:
-        raise OutputError(f"unknown format {name!r}", did_you_mean(name, writable))
+        raise SettingError(f"unknown format {name!r}", did_you_mean(name, writable))
     format = FORMATS.get(name)
     if format.output_extension is None:
         raise OutputError(f"facts cannot be written as {name}", f"Formats to write: {', '.join(writable)}.")
