@@ -42,8 +42,11 @@ def test_dry_run_and_json(nary: Nary, edges: Path, tmp_path: Path) -> None:
         (["--out", "out.jsonl"], "looks like a file"),
         (["--out", "out", "--start", "amont"], "no column is called 'amont'"),
         (["--out", "out", "--start", "end", "--end", "end"], "the column 'end' is chosen twice"),
-        (["--out", "out", "--start", "start", "--ignore", "start"], "the column 'start' is chosen and left out"),
-        (["--out", "out", "--type", "type", "--relation", "r"], "--type type and --relation r"),
+        (["--out", "out", "--start", "start", "--ignore", "start"], "the column 'start' is chosen and ignored"),
+        (
+            ["--out", "out", "--type", "type", "--relation", "r"],
+            "the relation of edges is given twice: by the column 'type', and as 'r'",
+        ),
         (["--out", "out", "--date", "amount", "--entity", "amount"], "--date amount and --entity amount"),
         (["--out", "out", "--number", "type"], "'PAID' in column 'type' is not a number"),
         (["--out", "out", "--mapping", "m.toml", "--start", "a"], "--mapping says what every column is"),

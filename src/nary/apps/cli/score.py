@@ -124,7 +124,7 @@ def _check(scored: "list[ScoredFact]") -> None:
     if len(reasons) == len(scored):
         raise DataError(
             f"every fact has a name the model never saw, such as {reasons[0].partition(' ')[2]}",
-            "Add new names with nary update, or take them for averages with --unseen.",
+            "Add new names with nary update, or treat them as averages with --unseen.",
         )
     if reasons:
         examples = ", ".join(dict.fromkeys(reasons[:_EXAMPLES]))

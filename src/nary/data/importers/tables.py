@@ -21,7 +21,7 @@ _OTHER_FILES = {
     **dict.fromkeys((".rdf", ".owl", ".jsonld"), ("RDF in a syntax that is not read", "Convert it to Turtle (.ttl).")),
     **dict.fromkeys((".cypher", ".dump", ".zip"), ("no table", "Export tables, as CSV or Parquet.")),
 }
-"""What users may take for tables, by extension, and what to do instead."""
+"""Files that users may give as tables, by extension, and what to do instead."""
 
 
 @dataclass(frozen=True)
