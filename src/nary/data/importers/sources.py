@@ -23,6 +23,9 @@ def read_property_graph(
     paths: Sequence[Path], node_paths: Sequence[Path], choices: Choices, progress: Progress = no_progress
 ) -> tuple[list[Table], list[Table]]:
     """Read tables of edges and of nodes; a table among ``paths`` without columns for two ends is one of nodes."""
+    for place, path in enumerate(every := [*paths, *node_paths]):
+        if path in every[:place]:
+            raise DataError("is given twice", "Give each file once.", str(path))
     edges: list[Table] = []
     nodes = [plain_columns(table) for path in node_paths for table in _tables([path], progress)]
     tables = [plain_columns(part) for table in _tables(paths, progress) for part in _parts(table)]
