@@ -41,6 +41,13 @@ def test_dry_run_and_json(nary: Nary, edges: Path, tmp_path: Path) -> None:
         ([], "where shall the facts go?"),
         (["--out", "out.jsonl"], "looks like a file"),
         (["--out", "out", "--start", "amont"], "no column is called 'amont'"),
+        (["--out", "out", "--start", "end", "--end", "end"], "the column 'end' is chosen twice"),
+        (["--out", "out", "--start", "start", "--ignore", "start"], "the column 'start' is chosen and ignored"),
+        (
+            ["--out", "out", "--type", "type", "--relation", "r"],
+            "the relation of edges is given twice: by the column 'type', and as 'r'",
+        ),
+        (["--out", "out", "--date", "amount", "--entity", "amount"], "--date amount and --entity amount"),
         (["--out", "out", "--number", "type"], "'PAID' in column 'type' is not a number"),
         (["--out", "out", "--mapping", "m.toml", "--start", "a"], "--mapping says what every column is"),
         (["--out", "out", "--to", "xml"], "unknown format 'xml'"),
@@ -50,6 +57,7 @@ def test_dry_run_and_json(nary: Nary, edges: Path, tmp_path: Path) -> None:
             "--property is not for this source, which is imported as property-graph",
         ),
         (["--out", "out", "--rdf-star"], "--rdf-star is not for this source"),
+        (["--out", "."], "is not an empty folder"),
     ],
 )
 def test_errors_leave_nothing(
@@ -62,6 +70,23 @@ def test_errors_leave_nothing(
     assert message in outcome.error["message"]
     assert outcome.error["hint"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.csv", "nodes.csv"]
+
+
+def test_output_is_checked_before_reading(nary: Nary, edges: Path, tmp_path: Path) -> None:
+    edges.write_text("broken")
+    outcome = nary("import", edges, "--out", tmp_path / "out", "--to", "csv", "--json")
+    assert outcome.error["message"] == "unknown format 'csv'"
+    assert "parquet" in outcome.error["hint"]
+    assert "wikipeople" not in outcome.error["hint"]
+
+
+def test_a_hint_names_the_kind_of_an_option(nary: Nary, edges: Path) -> None:
+    assert nary("import", edges, "--rdf-star", "--json").error["hint"].endswith("--from rdf")
+
+
+def test_several_dumps_are_refused(nary: Nary, tmp_path: Path) -> None:
+    dumps = [write(tmp_path / name, PEOPLE) for name in ("one.json", "two.json")]
+    assert nary("import", *dumps, "--out", tmp_path / "out", "--json").error["message"] == "2 dumps"
 
 
 def test_wikidata(nary: Nary, tmp_path: Path) -> None:
@@ -111,4 +136,7 @@ def test_rdf_in_and_out(nary: Nary, tmp_path: Path) -> None:
     assert (tmp_path / "out.ttl").read_text().endswith("\n\nx:s x:p x:o {| x:q 5 |} .\n")
     assert "Import it first" in nary("check", tmp_path / "out.ttl", "--json").error["hint"]
     refused = nary("import", tmp_path / "out.ttl", "--prefix", "x", "--out", tmp_path / "new", "--json").error
-    assert (refused["message"], refused["hint"]) == ("--prefix x", "Write it like ex=http://example.org/")
+    assert (refused["message"], refused["hint"]) == (
+        "--prefix x is no prefix with its IRI",
+        "Write it like ex=http://example.org/",
+    )

@@ -158,6 +158,7 @@ def test_generate_refuses_impossible_settings(nary: Nary, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["--property-graph", "--facts", "0"], "the number of edges is 0"),
         (["--property-graph", "--entities", "50"], "--entities does not go with --property-graph"),
         (["--facts", "50", "--entities", "10", "--neo4j"], "--neo4j goes with --property-graph only"),
     ],

@@ -51,7 +51,7 @@ def test_answers_have_the_median_and_the_interval(nary: Nary, run: Path, folder:
     expected = tuple(first["value"][part].removesuffix("^^number") for part in ("median", "low", "high"))
     assert table.select("value_median", "value_low", "value_high").rows() == [expected] * 2 + [(None,) * 3] * 2
     assert table["paid"].to_list() == ["?", "?", "1005", "1005"]
-    assert second["notes"][0] == "'1005^^number' is taken for its value: no fact has it"
+    assert second["notes"][0] == "'1005^^number' is known by its value only: no fact has it"
 
 
 def test_a_pipe_is_read_once(nary: Nary, run: Path, tmp_path: Path) -> None:

@@ -104,6 +104,14 @@ def test_what_is_asked_must_be_clear(nary: Nary, run_folder: Path, options: list
     assert "either a QUERY, or --facts FILE and --out FILE" in outcome.error["message"]
 
 
+@pytest.mark.parametrize("name", ["answers.xlsx", "answers.csv.gz"])
+def test_a_name_of_another_kind_of_file(nary: Nary, run_folder: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / "queries.txt").write_text("a | b | ?")
+    outcome = nary("predict", run_folder, "--facts", tmp_path / "queries.txt", "--out", tmp_path / name, "--json")
+    assert outcome.error["message"] == f"cannot write a table to {name!r}"
+    assert not (tmp_path / name).exists()
+
+
 @pytest.mark.parametrize("with_signal", [signal.SIGKILL, signal.SIGINT])
 def test_a_process_that_is_ended_goes_on_where_it_was(
     model: TrainedModel, run_folder: Path, tmp_path: Path, with_signal: signal.Signals

@@ -125,3 +125,8 @@ def test_mistakes(nary: Nary, model: TrainedModel, run_folder: Path, facts: Path
         outcome = nary("score", run_folder, *arguments, "--json")
         assert outcome.code == 2
         assert message in outcome.error["message"]
+
+
+def test_the_name_of_a_table_is_checked_first(nary: Nary, run_folder: Path, tmp_path: Path) -> None:
+    outcome = nary("score", run_folder, tmp_path / "none.jsonl", "--out", tmp_path / "scores.xlsx", "--json")
+    assert outcome.error["message"] == "cannot write a table to 'scores.xlsx'"

@@ -61,7 +61,7 @@ def test_unseen_names(nary: Nary, run_folder: Path, model: TrainedModel, tmp_pat
     query = f"Ada | {relation} | ?"
     assert "unknown entity 'Ada'" in nary("predict", run_folder, query).err
     shown = nary("predict", run_folder, query, "--unseen", "--json").json
-    assert shown["notes"][0] == f"'Ada' is taken for the average subject of {relation}"
+    assert shown["notes"][0] == f"'Ada' is treated as the average subject of {relation}"
     assert shown["answers"]
     facts = [Fact("Ada", relation, entity), Fact(entity, relation, entity)]
     write(Dataset.from_facts("new", {"train": facts}), tmp_path / "new.jsonl")
@@ -70,7 +70,7 @@ def test_unseen_names(nary: Nary, run_folder: Path, model: TrainedModel, tmp_pat
     assert without.out.count("unknown entity 'Ada'") == 1
     assert "1 fact has no score" in without.err
     scored = nary("score", run_folder, tmp_path / "new.jsonl", "--unseen", "--json")
-    assert scored.out.count("'Ada' is taken for") == 1
+    assert scored.out.count("'Ada' is treated as") == 1
     assert scored.out.count("\n") == 2
     assert nary("score", run_folder, f"Ada | {relation} | {entity}", "--unseen").code == 0
     (tmp_path / "queries.txt").write_text(f"{query}\n")

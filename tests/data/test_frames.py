@@ -71,6 +71,15 @@ def test_without_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
         Dataset.from_facts("toy", {"train": [Fact("a", "r", "b")]}).to_pandas()
 
 
+def test_columns_of_pandas_that_cannot_be_read() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(SettingError, match="two columns are called 'end'"):
+        Dataset.from_dataframe(pandas.DataFrame([["a", "b", "c"]], columns=["start", "end", "end"]))
+    mixed = pandas.DataFrame({"start": ["a", "b"], "end": ["b", "c"], "tags": [{"x": 1}, ["y"]]})
+    with pytest.raises(SettingError, match="the column 'tags' holds Python objects"):
+        Dataset.from_dataframe(mixed)
+
+
 @pytest.mark.parametrize(
     ("frame", "choices", "message"),
     [

@@ -213,10 +213,10 @@ def test_unseen_names_are_averages_and_said_to_be(people: TrainedModel) -> None:
     rows = people.module.entity_embedding[subjects.blocks[0].ids[:, SUBJECT].astype("int64")]
     torch.testing.assert_close(grown.module.entity_embedding[-1], rows.mean(0))
     prediction = grown.predict("Eve | lives in | ?", k=2)
-    assert prediction.notes[0] == "'Eve' is taken for the average subject of lives in"
+    assert prediction.notes[0] == "'Eve' is treated as the average subject of lives in"
     assert {answer.name for answer in prediction.answers} == set(_TEAMS.values())
     (scored,) = grown.score(["red 1 | lives in | 2020"])
-    assert "'2020' is taken for the average entity" in scored.notes
-    assert "'knows' is taken for the average relation" in grown.predict("Eve | knows | ?").notes
+    assert "'2020' is treated as the average entity" in scored.notes
+    assert "'knows' is treated as the average relation" in grown.predict("Eve | knows | ?").notes
     with pytest.raises(DataError, match="unknown entity 'Eva'"):
         grown.predict("Eva | lives in | ?")

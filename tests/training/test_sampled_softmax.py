@@ -15,15 +15,18 @@ from nary.errors import SettingError
 from nary.facts import FactTable
 from nary.facts.table import Block
 from nary.models.base import DatasetInfo
+from nary.models.batch import Batch, Group
 from nary.models.gran import Gran, GranSettings
 from nary.recipe import Recipe
 from nary.training.batches import TrainingBatch, TrainingBatches
 from nary.training.kernels import Targets
 from nary.training.sampled_softmax import (
     EntitySampler,
+    Pairs,
     Sample,
     SampledSoftmaxLoss,
     SampledSoftmaxSettings,
+    given_entities,
     sampled_cross_entropy,
 )
 from nary.training.settings import TrainingSettings
@@ -37,19 +40,27 @@ def targets(rows: list[int], columns: list[int]) -> Targets:
     return Targets(torch.tensor(rows), torch.tensor(columns), torch.ones(len(rows)))
 
 
+NOTHING = Pairs(torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64))
+
+
 def test_by_hand() -> None:
-    scores = torch.tensor([[1.0, 2.0, 3.0]])
-    log_q = torch.tensor([0.5, 0.25, torch.inf]).log()
-    loss = sampled_cross_entropy(scores, log_q, targets([0], [0]), 0.0, 10)
-    # The answer counts once, the second candidate for four; the third was not drawn.
-    assert loss.item() == pytest.approx(math.log(math.exp(1) + 4 * math.exp(2)) - 1, abs=1e-6)
+    scores = torch.tensor([[1.0, 2.0, 3.0, 0.0]], requires_grad=True)
+    log_q = torch.tensor([0.5, 0.25, torch.inf, 0.125]).log()
+    given = Pairs(torch.tensor([0, 0]), torch.tensor([3, 3]))
+    loss = sampled_cross_entropy(scores, log_q, targets([0], [0]), given, 0.0, 10)
+    # The answer counts once, the second candidate for four; the third was not drawn; the last one is in the fact.
+    total = math.exp(1) + 4 * math.exp(2) + math.exp(0)
+    assert loss.item() == pytest.approx(math.log(total) - 1, abs=1e-6)
+    loss.backward()
+    expected = torch.tensor([[math.exp(1) / total - 1, 4 * math.exp(2) / total, 0.0, 1 / total]])
+    torch.testing.assert_close(scores.grad, expected)
 
 
 def test_smoothing_by_hand() -> None:
     scores = torch.tensor([[1.0, 2.0]])
     log_q = torch.tensor([0.5, 0.25]).log()
-    plain = sampled_cross_entropy(scores, log_q, targets([0], [0]), 0.0, 11).item()
-    smooth = sampled_cross_entropy(scores, log_q, targets([0], [0]), 0.3, 11).item()
+    plain = sampled_cross_entropy(scores, log_q, targets([0], [0]), NOTHING, 0.0, 11).item()
+    smooth = sampled_cross_entropy(scores, log_q, targets([0], [0]), NOTHING, 0.3, 11).item()
     mean = (2 * 1 + 4 * 2) / 6  # each drawn candidate stands for 1 / q
     assert smooth - plain == pytest.approx(0.33 * 1 - 0.03 * 11 * mean, abs=1e-6)
 
@@ -104,30 +115,38 @@ def test_log_q_is_how_often_an_entity_is_drawn(changed: dict[str, Any]) -> None:
     batches = 4000
     share = torch.zeros(100)
     for _ in range(batches):
-        # The answers of a batch follow their frequency in the facts: half of all are entity 0.
-        answers = torch.where(torch.rand(3) < 0.5, 0, torch.randint(1, 5, (3,)))
-        sample = sampler(answers)
+        # The entities of a batch follow their frequency in the facts: half of all are entity 0.
+        entities = torch.where(torch.rand(3) < 0.5, 0, torch.randint(1, 5, (3,)))
+        sample = sampler(entities[:1], entities[1:])
         drawn = sample.ids[sample.log_q.isfinite()]
         share[drawn] += 1 / batches
     expected = sampler._log_probability(torch.arange(100), 3).exp().float()
-    # With three answers, that one is missing has probability (1 - f)^3, which exp(-3 f) approximates.
+    # With three entities, that one is missing has probability (1 - f)^3, which exp(-3 f) approximates.
     torch.testing.assert_close(share, expected, atol=0.12 if changed.get("in_batch", True) else 0.03, rtol=0)
     if not changed.get("in_batch", True):
         torch.testing.assert_close(share.mean(), expected.mean(), atol=0.002, rtol=0)
 
 
-def test_answers_of_others_count_only_in_batch() -> None:
-    answers = torch.tensor([7, 9])
+def test_entities_of_others_count_only_in_batch() -> None:
+    answers, others = torch.tensor([7, 9]), torch.tensor([11, 7])
     for in_batch in (True, False):
-        sample = EntitySampler(settings(num_candidates=1, in_batch=in_batch), INFO)(answers)
+        sample = EntitySampler(settings(num_candidates=1, in_batch=in_batch), INFO)(answers, others)
         assert set(answers.tolist()) <= set(sample.ids.tolist())
+        assert (11 in sample.ids) == in_batch
         assert sample.log_q.isfinite().sum() == (len(sample.ids) if in_batch else 1)
+
+
+def test_what_stands_in_a_fact_is_given() -> None:
+    pairs = Group(torch.tensor([[0, 7, 8], [0, 9, 9]]), torch.tensor([1, 2]))
+    qualified = Group(torch.tensor([[0, 3, 4, 1, 5]]), torch.tensor([0]))
+    given = given_entities(Batch([pairs, qualified]))
+    assert list(zip(*map(Tensor.tolist, given), strict=True)) == [(0, 8), (1, 9), (2, 3), (2, 4), (2, 5)]
 
 
 def test_equal_seeds_draw_equal_samples() -> None:
     def draw(seed: int) -> Tensor:
         torch.manual_seed(seed)
-        return EntitySampler(settings(num_candidates=20), INFO)(torch.tensor([7])).ids
+        return EntitySampler(settings(num_candidates=20), INFO)(torch.tensor([7]), torch.tensor([8])).ids
 
     assert torch.equal(draw(3), draw(3))
     assert not torch.equal(draw(3), draw(4))

@@ -60,7 +60,12 @@ def _to_polars(frame: Any) -> pl.DataFrame:
     if isinstance(frame, pl.DataFrame):
         polars_frame = frame
     elif type(frame).__module__.partition(".")[0] == "pandas" and hasattr(frame, "columns"):
-        polars_frame = pl.DataFrame({str(column): _from_pandas(frame[column]) for column in frame.columns})
+        names = [str(column) for column in frame.columns]
+        if repeated := [name for name in names if names.count(name) > 1]:
+            raise SettingError(f"two columns are called {repeated[0]!r}", "Rename one of them.")
+        polars_frame = pl.DataFrame(
+            {name: _from_pandas(frame[key], name) for name, key in zip(names, frame.columns, strict=True)}
+        )
     else:
         raise SettingError(f"{type(frame).__name__} is no data frame", "Give one of polars or pandas.")
     if not polars_frame.height:
@@ -68,10 +73,12 @@ def _to_polars(frame: Any) -> pl.DataFrame:
     return polars_frame
 
 
-def _from_pandas(column: Any) -> pl.Series:
+def _from_pandas(column: Any, name: str) -> pl.Series:
     """Convert a column without pyarrow; missing values become null, and times that are all midnight dates."""
     values: Sequence[Any] = column.astype(object).where(column.notna(), None).tolist()
     series = pl.Series(values, strict=False)
+    if series.dtype == pl.Object:
+        raise SettingError(f"the column {name!r} holds Python objects", "Give texts, numbers, dates or lists of them.")
     if isinstance(series.dtype, pl.Datetime) and not series.dtype.time_zone:
         dates = series.dt.date()
         return dates if (dates.cast(series.dtype) == series).all() else series

@@ -44,8 +44,8 @@ class Context:
     """A trained model with the names and facts it knows.
 
     ``held_out`` holds facts the model was not trained on, to calibrate its probabilities. ``partial`` says whether it
-    was trained on facts with qualifiers left out. ``unseen`` tells of names that the model does not know what they are
-    taken for.
+    was trained on facts with qualifiers left out. ``unseen`` tells how names that the model does not
+    know are treated.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class Context:
     def arity_notes(self, statement: Fact | Query) -> list[str]:
         """Caveats if the model has not seen a name, or nothing with so few, or so many, qualifiers."""
         names = dict.fromkeys(str(element) for element in statement.elements().values() if element is not GAP)
-        unseen = [f"{name!r} is taken for {self._unseen[name]}" for name in names if name in self._unseen]
+        unseen = [f"{name!r} is {self._unseen[name]}" for name in names if name in self._unseen]
         return [*unseen, *self._arity_notes(statement)]
 
     def _arity_notes(self, statement: Fact | Query) -> list[str]:

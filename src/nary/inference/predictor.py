@@ -26,7 +26,7 @@ class Predictor:
 
     Names may be given as in the vocabulary, by label, or ignoring case. ``held_out`` holds facts the model was not
     trained on; probabilities are calibrated on them. ``partial`` says whether it was trained on facts with qualifiers
-    left out. ``unseen`` tells of names that the model does not know what they are taken for; results say it.
+    left out. ``unseen`` tells how names that the model does not know are treated; results say it.
     """
 
     def __init__(

@@ -46,7 +46,7 @@ class TrainedModel:
     """A trained ``module`` with the dataset and the recipe it was trained by.
 
     ``reports`` are the evaluations stored with the model, ``weights_digest`` the checksum of its weights in a folder,
-    ``updates`` what was added after training, ``unseen`` what names without facts are taken for.
+    ``updates`` what was added after training, ``unseen`` how names without facts are treated.
     """
 
     module: Model
@@ -259,7 +259,7 @@ class TrainedModel:
     ) -> "TrainedModel":
         """A model that can be asked about facts and queries with names that this one does not know.
 
-        Such an entity is taken for the average of what stands in its place, which the notes of results say. A number or
+        Such an entity is treated as the average of the names in its slot, which the notes of results say. A number or
         date has its value if the model embeds values; with ``only_values``, all other names stay unknown.
         """
         from nary.runs.unseen import with_unseen_names  # which makes trained models

@@ -18,7 +18,7 @@ from nary.runs.updating import Grower
 def with_unseen_names(
     model: TrainedModel, statements: Sequence[Fact | Query], only_values: bool = False
 ) -> TrainedModel:
-    """``model`` with the names in ``statements`` that it does not know, each taken for an average.
+    """``model`` with the names in ``statements`` that it does not know, each treated as an average.
 
     An entity is the average of what stands in the same slots, such as the subjects of a relation. A number or date has
     its value if the model embeds values; with ``only_values``, all other names stay unknown.
@@ -37,21 +37,21 @@ def with_unseen_names(
     relations = [name for _, position, name in places if not position.role.is_entity]
     dataset = replace(model.dataset, vocabulary=known.with_names(Vocabulary.of(entities, relations)))
     grower = Grower(model, dataset, FactTable([]))
-    standing, taken_for = [], dict.fromkeys(relations, "the average relation")
+    standing, descriptions = [], dict.fromkeys(relations, "treated as the average relation")
     for statement, position, name in places:
         if position.role.is_entity:
             key = _relation_of(statement, position)
             slot = _slot(grower.slots, position.role, known.relation_ids.get(key, -1))
             if slot is None or not grower.slots.totals[slot]:
-                taken_for.setdefault(name, "the average entity")
+                descriptions.setdefault(name, "treated as the average entity")
             else:
                 standing.append((dataset.vocabulary.entity(name), slot))
-                taken_for[name] = f"the average {position.role.value} of {known.label(key)}"
+                descriptions[name] = f"treated as the average {position.role.value} of {known.label(key)}"
             if _is_embedded(model, name):
-                taken_for[name] = "its value: no fact has it"
+                descriptions[name] = "known by its value only: no fact has it"
     table = np.array(standing, np.int64).reshape(-1, 2)
     module = grower.grow(model.module, model.recipe, table)
-    unseen = {**model.unseen, **taken_for}
+    unseen = {**model.unseen, **descriptions}
     return replace(model, module=module, dataset=dataset, weights_digest=None, unseen=unseen)
 
 

@@ -11,7 +11,9 @@ import torch
 from pydantic import Field, model_validator
 from torch import Tensor
 
+from nary.facts.layout import entity_columns
 from nary.models.base import DatasetInfo, Model
+from nary.models.batch import Batch
 from nary.training.batches import TrainingBatch
 from nary.training.kernels import Targets, chunked_cross_entropy
 from nary.training.losses import Loss, SmoothedSettings, split_targets
@@ -24,13 +26,13 @@ class SampledSoftmaxSettings(SmoothedSettings):
     name: Literal["sampled_softmax"] = "sampled_softmax"
     """Cross-entropy of a softmax over entities drawn once a step, for large vocabularies; relations are not sampled."""
     num_candidates: int = Field(1024, ge=0)
-    """Entities drawn in a step, which all instances of the batch share; 0 leaves only the answers of the batch."""
+    """Entities drawn in a step, which all instances of the batch share; 0 leaves only the entities of the batch."""
     sampler: Literal["uniform", "frequency"] = "uniform"
     """Draw every entity alike, or by how often it occurs in the training facts."""
     frequency_power: float = Field(0.75, gt=0)
     """The exponent of the frequency; entities without facts count as if they occurred once."""
     in_batch: bool = True
-    """Also score each query against the answers to all other queries of the batch."""
+    """Also score each query against all entities of the batch: its answers and those in its facts."""
     logq_correction: bool = True
     """Subtract the logarithm of the probability to be drawn from a score, so that the loss estimates that over all
     entities."""
@@ -45,12 +47,19 @@ class SampledSoftmaxSettings(SmoothedSettings):
 class Sample(NamedTuple):
     """The entities that a batch is scored against [C], ascending, with all its answers.
 
-    ``log_q`` [C] is the logarithm of the probability that each is drawn: 0 without correction, and infinite for an
-    answer that only its own queries are scored against.
+    ``log_q`` [C] is the logarithm of the probability that each is in the sample: 0 without correction, and infinite for
+    an answer that only its own queries are scored against.
     """
 
     ids: Tensor
     log_q: Tensor
+
+
+class Pairs(NamedTuple):
+    """Queries of a batch with an entity each: the row of the query, and the entity or its column; both [K]."""
+
+    rows: Tensor
+    entities: Tensor
 
 
 class EntitySampler:
@@ -62,21 +71,19 @@ class EntitySampler:
         counts = torch.zeros(0)
         if settings.in_batch or settings.sampler == "frequency":
             counts = torch.from_numpy(_occurrences(info)).to(device)
-        self._answer_share = counts / counts.sum().clamp(min=1) if settings.in_batch else None
+        self._share = counts / counts.sum().clamp(min=1) if settings.in_batch else None
         self._cumulative: Tensor | None = None
         if settings.sampler == "frequency":
             weights = counts.clamp(min=1).double().pow(settings.frequency_power)
             self._cumulative = (weights / weights.sum()).cumsum(0)
 
-    def __call__(self, answers: Tensor) -> Sample:
-        """The sample for a batch with these ``answers`` [K]."""
+    def __call__(self, answers: Tensor, others: Tensor) -> Sample:
+        """The sample for a batch with these ``answers`` [K] and these ``others`` [L] in its facts."""
         drawn = self._draw(answers.device)
-        is_drawn = drawn
-        if self.settings.in_batch:
-            is_drawn = torch.cat([drawn, answers])
-        ids = torch.unique(torch.cat([drawn, answers]))
-        log_q = self._log_probability(ids, len(answers)) if self.settings.logq_correction else torch.zeros_like(ids)
-        return Sample(ids, torch.where(torch.isin(ids, is_drawn), log_q.float(), torch.inf))
+        in_batch = torch.cat([answers, others]) if self.settings.in_batch else answers[:0]
+        ids = torch.unique(torch.cat([drawn, in_batch, answers]))
+        log_q = self._log_probability(ids, len(in_batch)) if self.settings.logq_correction else torch.zeros_like(ids)
+        return Sample(ids, torch.where(torch.isin(ids, torch.cat([drawn, in_batch])), log_q.float(), torch.inf))
 
     def _draw(self, device: torch.device) -> Tensor:
         count = self.settings.num_candidates
@@ -85,15 +92,15 @@ class EntitySampler:
         drawn = torch.searchsorted(self._cumulative, torch.rand(count, dtype=torch.float64, device=device))
         return drawn.clamp(max=self.num_entities - 1)
 
-    def _log_probability(self, ids: Tensor, num_answers: int) -> Tensor:
-        """The logarithm of the probability that each of ``ids`` is drawn, or is one of the answers of the batch."""
+    def _log_probability(self, ids: Tensor, num_in_batch: int) -> Tensor:
+        """The logarithm of the probability that each of ``ids`` is drawn, or is in the batch, which has so many."""
         each = torch.full(ids.shape, 1 / self.num_entities, dtype=torch.float64, device=ids.device)
         if self._cumulative is not None:
             below = torch.where(ids > 0, self._cumulative[(ids - 1).clamp(min=0)], 0)
             each = self._cumulative[ids] - below
         log_absent = self.settings.num_candidates * torch.log1p(-each)
-        if self._answer_share is not None:
-            log_absent -= num_answers * self._answer_share[ids]
+        if self._share is not None:
+            log_absent -= num_in_batch * self._share[ids]
         return torch.log(-torch.expm1(log_absent))
 
 
@@ -108,9 +115,9 @@ def _occurrences(info: DatasetInfo) -> np.ndarray[tuple[int], np.dtype[np.float3
 class SampledSoftmaxLoss(Loss):
     """Cross-entropy of a softmax over a sample of the entities, or over all relations.
 
-    The score of a drawn entity c is corrected by -log q(c), so that the sum over the sample estimates the sum over all
-    entities; an answer is always there, and its score stays as it is. With label smoothing, the mean score over all
-    entities is estimated in the same way.
+    The score of an entity c of the sample is corrected by -log q(c), so that the sum over the sample estimates the sum
+    over all entities. The answers of a query, and what stands in its fact, are always there: their scores stay as they
+    are. With label smoothing, the mean score over all entities is estimated in the same way.
     """
 
     name = "sampled_softmax"
@@ -126,7 +133,7 @@ class SampledSoftmaxLoss(Loss):
 
     def sample(self, batch: TrainingBatch) -> Sample:
         """The entities for a batch, drawn with torch's random state."""
-        return self.sampler(batch.targets[batch.batch.asks_entity[batch.rows]])
+        return self.sampler(batch.targets[batch.batch.asks_entity[batch.rows]], given_entities(batch.batch).entities)
 
     def forward(self, model: Model, batch: TrainingBatch, sample: Sample | None = None) -> Tensor:
         """The loss of a batch with a sample, or with a new one."""
@@ -142,26 +149,45 @@ class SampledSoftmaxLoss(Loss):
                 scores = torch.addmm(
                     bias.index_select(0, sample.ids), queries[chosen], vectors.index_select(0, sample.ids).T
                 ).float()
-                columns = torch.searchsorted(sample.ids, targets.candidates)
-                loss = loss + sampled_cross_entropy(
-                    scores, sample.log_q, targets._replace(candidates=columns), smoothing, self.num_entities
-                )
+                targets = targets._replace(candidates=torch.searchsorted(sample.ids, targets.candidates))
+                given = self._given_columns(batch.batch, chosen, sample)
+                loss = loss + sampled_cross_entropy(scores, sample.log_q, targets, given, smoothing, self.num_entities)
         return loss / len(batch.batch)
+
+    def _given_columns(self, batch: Batch, chosen: Tensor, sample: Sample) -> Pairs:
+        """For the ``chosen`` queries, the columns of the entities in their facts, if these are in every sample."""
+        rows, entities = given_entities(batch)
+        kept = chosen[rows] & self.settings.in_batch
+        return Pairs((chosen.cumsum(0) - 1)[rows[kept]], torch.searchsorted(sample.ids, entities[kept]))
+
+
+def given_entities(batch: Batch) -> Pairs:
+    """The entities that stand in the facts of a batch, besides the masked ones."""
+    rows, entities, first = [], [], 0
+    for group in batch.groups:
+        columns = torch.tensor(entity_columns(group.qualifiers), device=group.ids.device)
+        row, place = (columns != group.columns[:, None]).nonzero(as_tuple=True)
+        rows.append(first + row)
+        entities.append(group.ids[row, columns[place]])
+        first += len(group.ids)
+    return Pairs(torch.cat(rows), torch.cat(entities))
 
 
 def sampled_cross_entropy(
-    scores: Tensor, log_q: Tensor, targets: Targets, smoothing: float, num_candidates: int
+    scores: Tensor, log_q: Tensor, targets: Targets, given: Pairs, smoothing: float, num_candidates: int
 ) -> Tensor:
     """The sum over ``targets`` of weight * cross-entropy, estimated from ``scores`` [B, C] of a sample.
 
-    ``num_candidates`` is how many candidates there are in all; of a target, ``candidates`` is the column.
+    ``num_candidates`` is how many candidates there are in all; of a target and of what is ``given``, the candidate is a
+    column, and the score is not corrected.
     """
-    index = (targets.rows, targets.candidates)
-    answers = scores[index]
-    normalizers = (scores - log_q).index_put(index, answers).logsumexp(1)
+    answers = scores[targets.rows, targets.candidates]
+    certain = torch.cat([targets.rows, given.rows]), torch.cat([targets.candidates, given.entities])
+    corrections = log_q.expand(len(scores), -1).index_put(certain, log_q.new_zeros(()))
+    normalizers = (scores - corrections).logsumexp(1)
     wrong = smoothing / max(1, num_candidates - 1)  # the label of a candidate that is no target
     losses = normalizers[targets.rows] - (1 - smoothing - wrong) * answers
     if smoothing:
-        means = scores @ torch.softmax(-log_q, 0)  # of all candidates: a drawn one stands for 1 / q
+        means = scores @ torch.softmax(-log_q, 0)  # of all candidates: one of the sample stands for 1 / q
         losses = losses - wrong * num_candidates * means[targets.rows]
     return targets.weights @ losses

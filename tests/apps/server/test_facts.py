@@ -1,5 +1,6 @@
 """Facts from JSON and text."""
 
+import json
 from typing import Any
 
 import pytest
@@ -39,6 +40,20 @@ def test_a_query_needs_a_gap_and_a_fact_has_none() -> None:
         read_query(request("o"))
     with pytest.raises(FactError, match="has a gap"):
         read_fact(request("o", ("a", "?")))
+
+
+def test_literals_are_written_as_in_files() -> None:
+    date = {"value": "2025-03-01", "type": "date"}
+    sent = FactJsonRequest.model_validate_json(
+        json.dumps({"subject": "s", "relation": "r", "object": 0.1, "qualifiers": [["a", 66000], ["on", date]]})
+    )
+    assert read_fact(sent) == Fact("s", "r", "0.1^^number", [("a", "66000^^number"), ("on", "2025-03-01^^date")])
+
+
+@pytest.mark.parametrize("object", [True, None, [1], {"value": "x"}, {"value": [1]}, {"values": 5}, 1e999])
+def test_values_that_are_none(object: Any) -> None:
+    with pytest.raises(FactError):
+        read_fact(request(object))
 
 
 @pytest.mark.parametrize("read", [read_fact, read_statement])

@@ -21,7 +21,7 @@ def test_an_unknown_name_is_refused_unless_it_may_be_unseen(served: Served, nobe
     assert refused.json()["error"]["message"] == "unknown entity 'Ada Lovelace'"
     body = served.post("/api/predict", fact=UNSEEN, unseen=True, k=3).json()
     assert same_json(body, nobel_run.with_unseen_names([UNSEEN]).predict(UNSEEN, 3).as_dict())
-    assert body["notes"] == ["'Ada Lovelace' is taken for the average subject of field of work"]
+    assert body["notes"] == ["'Ada Lovelace' is treated as the average subject of field of work"]
     assert served.post("/api/predict", fact=UNSEEN).status_code == 400  # for others nothing has changed
 
 

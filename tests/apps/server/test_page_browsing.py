@@ -137,7 +137,7 @@ def test_a_name_that_nobody_knows_can_be_asked_about(page: Page) -> None:
     page.until(lambda: "No known name is close" in page.text("#fact-error"))
     page.button("Ask anyway").click()
     page.until(lambda: page.texts(".answers .answer"))
-    assert "'Lise Meitner' is taken for the average subject of award received" in page.text("#answers .note")
+    assert "'Lise Meitner' is treated as the average subject of award received" in page.text("#answers .note")
     assert "unseen=1" in page.driver.current_url
     page.settle()
     assert not page.all(".error")

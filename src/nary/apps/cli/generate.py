@@ -78,7 +78,7 @@ def _generate_property_graph(
 ) -> None:
     from nary.data.company import EDGES, generate_property_graph
 
-    graph = generate_property_graph(edges or EDGES, errors, noise, seed)
+    graph = generate_property_graph(EDGES if edges is None else edges, errors, noise, seed)
     graph.write(out, neo4j=neo4j)
     types = dict(graph.edges.group_by("type").len().sort("type").iter_rows())
     sizes = {"nodes": graph.nodes.height, "edges": graph.edges.height, "errors": graph.errors.height}

@@ -1,6 +1,6 @@
 """``nary import``: a property graph, a Wikidata dump, RDF or KGTK as facts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +12,7 @@ from nary.errors import OutputError, SettingError, did_you_mean
 
 _GRAPH, _WIKIDATA, _RDF, _KGTK = "Property graphs", "Wikidata", "RDF", "KGTK"
 _PANELS = {"property-graph": _GRAPH, "wikidata": _WIKIDATA, "rdf": _RDF, "kgtk": _KGTK}
+_KINDS = {panel: kind for kind, panel in _PANELS.items()}
 _COLUMN = {"metavar": "COLUMN", "show_default": False, "rich_help_panel": _GRAPH}
 
 
@@ -167,7 +168,7 @@ def import_(
     _check_options(context, kind)
     if kind == "property-graph":
         types = {"number": number, "date": date, "time": time, "datetime": datetime, "entity": entity}
-        value_types = {column: name for name, columns in types.items() for column in columns or ()}
+        value_types = _value_types({name: columns or () for name, columns in types.items()})
         choices = Choices(
             start, end, type, relation, node_id, node_name, node_type, value_types, ignore or (), node_facts
         )
@@ -190,6 +191,16 @@ def import_(
         import_rdf(sources, _prefixes(prefix or ()), language, rdf_star, without_qualifiers, _target(out), to, as_json)
 
 
+def _value_types(columns: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the type of each column in ``columns``, which are by type."""
+    types: dict[str, str] = {}
+    for name, each in columns.items():
+        for column in each:
+            if types.setdefault(column, name) != name:
+                raise SettingError(f"--{types[column]} {column} and --{name} {column}", "A column has one type.")
+    return types
+
+
 def _target(out: Path | None) -> Path:
     if out is None:
         raise SettingError("where shall the facts go?", "Give --out DATA. To see a mapping of columns only: --dry-run")
@@ -204,7 +215,7 @@ def _check_options(context: typer.Context, kind: str) -> None:
         if panel in _PANELS.values() and panel != _PANELS[kind] and source is not None and source.name == "COMMANDLINE":
             raise SettingError(
                 f"{parameter.opts[0]} is not for this source, which is imported as {kind}",
-                f"Leave it out, or name the kind of the source: --from {' or --from '.join(_PANELS)}",
+                f"Leave it out, or name the kind of the source: --from {_KINDS[str(panel)]}",
             )
 
 
@@ -213,6 +224,6 @@ def _prefixes(texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         key, equals, iri = text.partition("=")
         if not equals or ":" not in iri:
-            raise SettingError(f"--prefix {text}", "Write it like ex=http://example.org/")
+            raise SettingError(f"--prefix {text} is no prefix with its IRI", "Write it like ex=http://example.org/")
         prefixes[key.removesuffix(":")] = iri
     return prefixes

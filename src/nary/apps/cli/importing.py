@@ -27,7 +27,10 @@ def import_property_graph(
     """Import tables of edges and nodes; without ``out``, only show the mapping."""
     from nary.data.importers.graph import GraphImport, write_imported
     from nary.data.importers.guess import Choices
+    from nary.data.io.writer import check_output
 
+    if out is not None:
+        check_output(out, to)
     if mapping is not None and choices != Choices():
         raise SettingError("--mapping says what every column is", "Leave the other options out, or edit the file.")
     with progress_bar("Reading", show=not as_json) as progress:
@@ -92,8 +95,10 @@ def import_rdf(
     as_json: bool,
 ) -> None:
     """Import files of RDF."""
+    from nary.data.io.writer import check_output
     from nary.data.rdf.reading import read_rdf
 
+    check_output(out, to)
     with progress_bar("Reading", show=not as_json) as progress:
         dataset = read_rdf(
             sources,
@@ -111,7 +116,9 @@ def import_kgtk(
 ) -> None:
     """Import edges of KGTK."""
     from nary.data.importers.kgtk import read_kgtk
+    from nary.data.io.writer import check_output
 
+    check_output(out, to)
     with progress_bar("Reading", show=not as_json) as progress:
         dataset = read_kgtk(sources, languages or ("en",), progress)
     _write(dataset, out, to, as_json)

@@ -40,7 +40,7 @@ Unseen = Annotated[
     bool,
     typer.Option(
         "--unseen",
-        help="Take names that the model does not know for the average of what stands in their place, and say so.",
+        help="Treat a name that the model does not know as the average of the names in its slot, and say so.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]

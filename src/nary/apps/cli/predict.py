@@ -87,11 +87,13 @@ def predict(
     """
     from nary.data.importers.mapping import FILE as MAPPING
     from nary.inference.batch import Job, is_read_once, unknown_queries
-    from nary.inference.export.tables import PARTS, column_names, is_table
+    from nary.inference.export.tables import LINES, PARTS, check_table_name, column_names, is_table
     from nary.runs import load_model
 
     if (query is None) == (facts is None) or (facts is None) != (out is None):
         raise SettingError("give either a QUERY, or --facts FILE and --out FILE", "See: nary predict --help")
+    if out is not None:
+        check_table_name(out, LINES)
     if unseen and facts is not None and is_read_once(facts):
         raise SettingError("--unseen reads the queries twice, and a pipe cannot be", "Give --facts a file.")
     if in_several(workers) and (out is None or is_table(out)):

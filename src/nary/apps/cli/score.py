@@ -52,13 +52,15 @@ def score(
 
     Example: nary score runs/nobel-gran my-facts.jsonl --worst 20
     """
-    from nary.inference.export.tables import column_names, score_table, write_table
+    from nary.inference.export.tables import check_table_name, column_names, score_table, write_table
     from nary.inference.scoring import score_facts
     from nary.inference.sidecar import write_sidecar
     from nary.runs import load_model
 
     if worst is not None and worst < 1:
         raise SettingError(f"--worst {worst}", "Ask for one or more.")
+    if out is not None:
+        check_table_name(out)
     loaded = load_model(run, device)
     table, names, places = _read(facts, split)
     if unseen or loaded.module.embeds_values:
@@ -123,7 +125,7 @@ def _check(scored: "list[ScoredFact]") -> None:
     if len(reasons) == len(scored):
         raise DataError(
             f"every fact has a name the model never saw, such as {reasons[0].partition(' ')[2]}",
-            "Add new names with nary update, or take them for averages with --unseen.",
+            "Add new names with nary update, or treat them as averages with --unseen.",
         )
     if reasons:
         examples = ", ".join(dict.fromkeys(reasons[:_EXAMPLES]))

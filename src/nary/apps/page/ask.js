@@ -45,7 +45,7 @@ const results = new Results(graph, {
 /**
  * Show a fact, given as text. `why` is the position to explain, or {position, name} for an element that was just put
  * into the fact shown before. A preview, of text that is still being typed, neither changes the URL nor shows errors;
- * `quiet` does not change the URL, either. `unseen` takes unknown names for averages instead of refusing them.
+ * `quiet` does not change the URL, either. `unseen` treats unknown names as averages instead of refusing them.
  */
 export async function open(text, options = {}) {
   const { why = null, known = state.known, unseen = state.unseen } = options;

@@ -5,7 +5,7 @@ Results of the predictor that are JSON already, such as ``Prediction``, are sent
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from nary.facts import Fact, Position, Query, Vocabulary
 from nary.facts.fact import GAP, Element, Role
@@ -26,6 +26,28 @@ _NAME = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
 _LINE = r"^[^|\u0000]*[^|\s\u0000][^|\u0000]*\|[^|\u0000]*[^|\s\u0000][^|\u0000]*\|[^|\u0000]*[^|\s\u0000][^\u0000]*$"
 # Only described, not checked with them: whoever reads the text of a fact says better what is wrong.
 _Text = Annotated[str, Field(json_schema_extra={"pattern": _NAME})]
+_Value = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "description": "A name, or a literal: a number, or its value with a type and unit.",
+            "anyOf": [
+                {"type": "string", "pattern": _NAME},
+                {"type": "number"},
+                {
+                    "type": "object",
+                    "properties": {
+                        "value": {"anyOf": [{"type": "string"}, {"type": "number"}]},
+                        "type": {"type": "string"},
+                        "unit": {"type": "string"},
+                    },
+                    "required": ["value"],
+                    "additionalProperties": False,
+                },
+            ],
+        }
+    ),
+]
 _QUERY = "Marie Curie | award received | ? | point in time: 1911"
 _FACT = "Marie Curie | award received | Nobel Prize in Chemistry | point in time: 1911"
 
@@ -57,9 +79,17 @@ def _text(element: Element) -> str:
 # Requests
 
 
-class FactJsonRequest(FactJson):
-    """A line of Nary's JSON Lines."""
+class FactJsonRequest(BaseModel):
+    """A line of Nary's JSON Lines; `?` stands for a missing element."""
 
+    model_config = ConfigDict(extra="forbid")
+
+    subject: _Text
+    relation: _Text
+    object: _Value
+    qualifiers: list[tuple[_Text, _Value]] = Field(
+        default=[], description="Pairs of an attribute and a value.", json_schema_extra={"maxItems": MAX_QUALIFIERS}
+    )
     split: str | None = Field(None, description="Accepted so that lines of a data file can be sent; not used.")
 
 
@@ -95,7 +125,7 @@ class GrowingRequest(_Request):
         default=[], max_length=MAX_GIVEN, description="Further facts to take as known, with names that may be new."
     )
     unseen: bool = Field(
-        False, description="Whether an unknown name stands for the average of what stands in its place."
+        False, description="Whether an unknown name is treated as the average of the names in its slot."
     )
 
 

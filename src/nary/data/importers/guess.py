@@ -77,6 +77,17 @@ def _check_choices(choices: Choices, columns: Collection[str]) -> None:
         if column and column not in columns:
             raise SettingError(f"no column is called {column!r}", did_you_mean(column, sorted(columns)))
     check_types(choices.value_types, VALUE_TYPES)
+    if choices.type and choices.relation:
+        raise SettingError(
+            f"the relation of edges is given twice: by the column {choices.type!r}, and as {choices.relation!r}",
+            "Give a type or a relation.",
+        )
+    for roles in ((choices.start, choices.end, choices.type), (choices.node_id, choices.node_name, choices.node_type)):
+        chosen = [column for column in roles if column]
+        if twice := next((column for column in chosen if chosen.count(column) > 1), None):
+            raise SettingError(f"the column {twice!r} is chosen twice", "Each part of an edge or node has its own.")
+        if ignored := next((column for column in chosen if column in choices.ignored), None):
+            raise SettingError(f"the column {ignored!r} is chosen and ignored", "Choose one of both.")
 
 
 def _guess_edges(table: Table, choices: Choices) -> EdgeMapping:

@@ -84,7 +84,9 @@ class GraphMapping:
         try:
             content = tomllib.loads(read_bytes(path).decode())
             return TypeAdapter(cls).validate_python(content)
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            raise DataError(f"cannot be opened: {error.strerror}", "Check the path.", str(path)) from None
+        except ValueError as error:
             reason = error.errors()[0] if isinstance(error, ValidationError) else None
             message = f"{'.'.join(map(str, reason['loc']))}: {reason['msg']}" if reason else str(error)
             raise DataError(

@@ -11,7 +11,7 @@ import polars as pl
 
 from nary.data.files import Source
 from nary.data.importers.tables import Table, table_of_rows
-from nary.errors import DataError
+from nary.errors import DataError, did_you_mean
 from nary.progress import Progress, no_progress
 
 _KEYWORDS = ("ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE")
@@ -47,6 +47,10 @@ def plain_columns(table: Table) -> Table:
         names[column] = name if name not in names.values() else f"{name} {len(names)}"
     if not names:
         return table
+    others = [column for column in table.frame.columns if column not in names and not column.startswith(":IGNORE")]
+    if unknown := next((column for column in others if column.startswith(":")), None):
+        hint = did_you_mean(unknown, [f":{keyword}" for keyword in _KEYWORDS])
+        raise table.error(f"the header {unknown!r} is none of Neo4j's import files", hint)
     frame = table.frame.rename(names)
     frame = frame.with_columns(pl.col(arrays).str.split(";")) if arrays else frame
     return replace(table, frame=frame, types=types, spaces=spaces)

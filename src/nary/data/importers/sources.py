@@ -26,6 +26,9 @@ def read_property_graph(
 
     A table that only lies in a folder and cannot be one of nodes is left out, with a note.
     """
+    for place, path in enumerate(every := [*paths, *node_paths]):
+        if path in every[:place]:
+            raise DataError("is given twice", "Give each file once.", str(path))
     edges: list[Table] = []
     nodes = [plain_columns(table) for path in node_paths for table in _tables([path], progress)]
     tables = [plain_columns(part) for table in _tables(paths, progress) for part in _parts(table)]

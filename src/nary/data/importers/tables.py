@@ -16,6 +16,12 @@ from nary.progress import Progress, no_progress
 
 _DELIMITERS = ",\t;|"
 _EXTENSIONS = (".csv", ".tsv", ".tab", ".txt", ".parquet")
+_OTHER_FILES = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), ("a spreadsheet", "Save it as CSV.")),
+    **dict.fromkeys((".rdf", ".owl", ".jsonld"), ("RDF in a syntax that is not read", "Convert it to Turtle (.ttl).")),
+    **dict.fromkeys((".cypher", ".dump", ".zip"), ("no table", "Export tables, as CSV or Parquet.")),
+}
+"""Files that users may give as tables, by extension, and what to do instead."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,8 @@ def read_table(path: Path, header: Sequence[str] | None = None, progress: Progre
     if extension(path).lower() == ".parquet":
         return _read_parquet(path)
     with Source(path, progress) as source:
+        if other := _OTHER_FILES.get(extension(path).lower()):
+            raise DataError(f"is {other[0]}", other[1], source.name)
         content = b"".join(source.pieces()).removeprefix(b"\xef\xbb\xbf")
     text = _decode(content, source.name)
     return read_text(text, source.name, header)
@@ -111,7 +119,10 @@ def _header(text: str, name: str) -> tuple[list[str], str]:
     if not line.strip():
         raise DataError("has no header", "Its first line must name the columns.", name, 1)
     delimiter = max(_DELIMITERS, key=line.count)
-    fields = next(csv.reader([line], delimiter=delimiter))
+    try:
+        fields = next(csv.reader([line], delimiter=delimiter))
+    except csv.Error:
+        raise DataError("its header holds a carriage return", "End lines in LF or CR LF.", name, 1) from None
     if len(fields) < 2:
         raise DataError(
             f"its header has one column: {line[:60]}", "Separate columns by commas, tabs or semicolons.", name, 1

@@ -10,7 +10,7 @@ from nary.data.io.base import Format
 from nary.data.io.formats import FORMATS, format_from_extension, known_extensions
 from nary.data.io.mapped import MAPPED, write_mapped
 from nary.data.rdf import EXTENSIONS, is_rdf
-from nary.errors import OutputError
+from nary.errors import OutputError, SettingError, did_you_mean
 from nary.facts import FactTable
 from nary.files.writing import atomic_path
 from nary.progress import Progress, no_progress
@@ -53,14 +53,23 @@ def write(dataset: Dataset, out: str | Path, *, format: str | None = None, progr
         writer().write(temporary, named, dataset.vocabulary, progress)
 
 
+def check_output(out: Path, format: str | None) -> None:
+    """Refuse a folder that has files and a format that cannot be written, before there is anything to write."""
+    _check_is_new(out)
+    if format not in (None, MAPPED):
+        _writable_format(format, out)
+
+
 def _writable_format(name: str | None, out: Path) -> type[Format]:
     """Return the format called ``name`` if it can be written to ``out``."""
     if name is None:
         hint = f"End it in one of {', '.join([*known_extensions(), *EXTENSIONS])}, or name the format (--to)."
         raise OutputError(f"cannot tell a format from the name {out.name!r}", hint)
+    writable = [*(other for other in FORMATS if FORMATS.get(other).output_extension), MAPPED]
+    if name not in FORMATS:
+        raise SettingError(f"unknown format {name!r}", did_you_mean(name, writable))
     format = FORMATS.get(name)
     if format.output_extension is None:
-        writable = [*(other for other in FORMATS if FORMATS.get(other).output_extension), MAPPED]
         raise OutputError(f"facts cannot be written as {name}", f"Formats to write: {', '.join(writable)}.")
     if name == "parquet" and out.suffix in COMPRESSED:
         raise OutputError(f"Parquet has its own compression, which {out.name!r} contradicts", f"Omit {out.suffix}.")
@@ -71,10 +80,14 @@ def _writable_format(name: str | None, out: Path) -> type[Format]:
 def _new_folder(out: Path) -> Iterator[Path]:
     """Yield an empty folder that becomes ``out`` on success."""
     with atomic_path(out) as folder:
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            raise OutputError(f"{out} exists and is not an empty folder", "Choose another name, or remove it first.")
+        _check_is_new(out)
         folder.mkdir()
         yield folder
+
+
+def _check_is_new(out: Path) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise OutputError(f"{out} exists and is not an empty folder", "Choose another name, or remove it first.")
 
 
 def _write_folder(

@@ -4,7 +4,7 @@ A fact is spread over columns: its two ends and its relation, called as in the t
 for each attribute. Literals are written as their plain values. What Nary adds comes last.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,9 @@ from nary.inference.scoring import ScoredFact
 
 TABLES = (".csv", ".tsv", ".parquet")
 """Extensions of tables."""
+
+LINES = ("", ".jsonl", ".ndjson", ".json")
+"""Extensions of files of JSON Lines."""
 
 PARTS = ("subject", "relation", "object")
 """What the columns of a fact are called by default."""
@@ -57,10 +60,16 @@ def is_table(path: Path) -> bool:
     return extension(path).lower() in TABLES
 
 
+def check_table_name(path: Path, others: Collection[str] = ()) -> None:
+    """Refuse a name whose extension is neither that of a table nor one of ``others``."""
+    if path.suffix.lower() not in (*TABLES, *others):
+        known = ", ".join(filter(None, (*TABLES, *others)))
+        raise OutputError(f"cannot write a table to {path.name!r}", f"End it in one of {known}.")
+
+
 def write_table(frame: pl.DataFrame, path: Path) -> None:
     """Write a table as separated text or Parquet, by its extension."""
-    if path.suffix.lower() not in TABLES:
-        raise OutputError(f"cannot write a table to {path.name!r}", f"End it in one of {', '.join(TABLES)}.")
+    check_table_name(path)
     with atomic_path(path) as temporary:
         if path.suffix.lower() == ".parquet":
             write_parquet(frame, temporary)

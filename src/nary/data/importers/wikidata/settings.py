@@ -74,7 +74,8 @@ def read_ids(path: Path) -> frozenset[str]:
     try:
         lines = read_bytes(path, _MAX_IDS).decode().split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read: {error}", "Expected a text file with one id per line.", str(path)) from None
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot be read: {reason}", "Expected a text file with one id per line.", str(path)) from None
     ids = {}
     for number, line in enumerate(lines, 1):
         if id := line.strip():
