@@ -72,3 +72,9 @@ def test_new_edges_are_imported_with_the_mapping_of_the_old(
     shown = nary("update", run, tmp_path / "new", "--out", tmp_path / "grown").out
     assert "1 new entity: 'P99'\n" in shown
     assert "2 new numbers, dates and texts: '1234', '2031-05-06'\n" in shown
+
+
+def test_an_update_in_words_has_values_too(nary: Nary, run: Path, tmp_path: Path) -> None:
+    shown = nary("update", run, "P1 | WORKS_AT | F9 | paid: 66001", "--out", tmp_path / "grown").out
+    assert "1 new entity: 'F9'\n" in shown
+    assert "1 new number, date or text: '66001'\n" in shown

@@ -9,7 +9,6 @@ from nary.data.transforms.growth import add_facts
 from nary.data.transforms.reindex import drop_unused_names
 from nary.data.transforms.simplify import drop_qualifiers
 from nary.facts import Fact, FactTable, Vocabulary, parse_fact
-from nary.inference.names import Names
 from nary.inference.provenance import Update
 from nary.inference.slots import Slots
 from nary.models.base import Model
@@ -17,6 +16,7 @@ from nary.models.blend.model import Blend
 from nary.models.growth import NewRows, grow
 from nary.models.new_names import NewNames
 from nary.recipe import Recipe
+from nary.runs.reading import in_names_of
 from nary.runs.start_rows import Standing, standing_of, start_in_slots
 from nary.runs.trained_model import TrainedModel
 from nary.training.losses import CrossEntropySettings, SmoothedSettings, make_loss
@@ -52,7 +52,7 @@ def update(model: TrainedModel, facts: Dataset | Sequence[str | Fact]) -> Update
 
     New entities and relations get rows that are learned from the facts, as do those of the vocabulary that no training
     fact had; all other weights stay as they are. What a model counts is counted anew. The names of a dataset are
-    matched exactly; those of other facts also by label, or ignoring case.
+    matched exactly; those of other facts also by label, or ignoring case, and numbers and dates by their value.
     """
     start = time.perf_counter()
     old, given = model.dataset, facts if isinstance(facts, Dataset) else _dataset_of(facts, model)
@@ -107,9 +107,8 @@ class Grower:
 
 
 def _dataset_of(facts: Sequence[str | Fact], model: TrainedModel) -> Dataset:
-    names = Names(model.vocabulary)
     parsed = [parse_fact(fact) if isinstance(fact, str) else fact for fact in facts]
-    return Dataset.from_facts("new", {"train": [names.resolve(fact, unseen=True) for fact in parsed]})
+    return Dataset.from_facts("new", {"train": [in_names_of(model, fact) for fact in parsed]})
 
 
 def _untrained(names: NewNames, before: Vocabulary) -> list[str]:
