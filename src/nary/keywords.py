@@ -43,7 +43,7 @@ class TrainKeywords(TypedDict, total=False):
     num_candidates: int
     sampler: Literal["uniform", "frequency"]
     frequency_power: float
-    in_batch: bool
+    in_batch: Literal["all", "answers", "none"]
     logq_correction: bool
     num_negatives: int
     slot_negatives: float

@@ -90,11 +90,11 @@ def test_a_sample_of_all_entities_gives_the_exact_loss(changed: dict[str, Any]) 
 def test_the_mean_over_samples_is_near_the_exact_loss(sampler: str) -> None:
     model, batch = model_and_batch()
     torch.manual_seed(0)
-    loss = loss_of("sampled_softmax", model.info, num_candidates=20, sampler=sampler, in_batch=False)
+    loss = loss_of("sampled_softmax", model.info, num_candidates=20, sampler=sampler, in_batch="none")
     with torch.no_grad():
         samples = torch.stack([loss(model, batch) for _ in range(400)])
         exact = loss_of("cross_entropy", model.info)(model, batch).item()
-        plain = loss_of("sampled_softmax", model.info, num_candidates=20, in_batch=False, logq_correction=False)
+        plain = loss_of("sampled_softmax", model.info, num_candidates=20, in_batch="none", logq_correction=False)
         uncorrected = torch.stack([plain(model, batch) for _ in range(400)]).mean().item()
     assert samples.mean().item() == pytest.approx(exact, rel=0.1)
     assert uncorrected < 0.95 * exact  # fewer candidates make an easier task
@@ -108,7 +108,9 @@ def facts_of(*entities: tuple[int, int]) -> FactTable:
 INFO = info_of(100, 1, 2, facts_of((0, 1), (0, 2), (0, 3), (0, 4)))
 
 
-@pytest.mark.parametrize("changed", [{}, {"in_batch": False}, {"sampler": "frequency"}, {"num_candidates": 0}])
+@pytest.mark.parametrize(
+    "changed", [{}, {"in_batch": "answers"}, {"in_batch": "none"}, {"sampler": "frequency"}, {"num_candidates": 0}]
+)
 def test_log_q_is_how_often_an_entity_is_drawn(changed: dict[str, Any]) -> None:
     sampler = EntitySampler(settings(**{"num_candidates": 30, **changed}), INFO)
     torch.manual_seed(0)
@@ -117,23 +119,25 @@ def test_log_q_is_how_often_an_entity_is_drawn(changed: dict[str, Any]) -> None:
     for _ in range(batches):
         # The entities of a batch follow their frequency in the facts: half of all are entity 0.
         entities = torch.where(torch.rand(3) < 0.5, 0, torch.randint(1, 5, (3,)))
-        sample = sampler(entities[:1], entities[1:])
+        given = 0 if changed.get("in_batch") == "answers" else 2
+        sample = sampler(entities[given:], entities[:given])
         drawn = sample.ids[sample.log_q.isfinite()]
         share[drawn] += 1 / batches
     expected = sampler._log_probability(torch.arange(100), 3).exp().float()
     # With three entities, that one is missing has probability (1 - f)^3, which exp(-3 f) approximates.
-    torch.testing.assert_close(share, expected, atol=0.12 if changed.get("in_batch", True) else 0.03, rtol=0)
-    if not changed.get("in_batch", True):
+    torch.testing.assert_close(share, expected, atol=0.12 if changed.get("in_batch") != "none" else 0.03, rtol=0)
+    if changed.get("in_batch") == "none":
         torch.testing.assert_close(share.mean(), expected.mean(), atol=0.002, rtol=0)
 
 
 def test_entities_of_others_count_only_in_batch() -> None:
     answers, others = torch.tensor([7, 9]), torch.tensor([11, 7])
-    for in_batch in (True, False):
+    for in_batch in ("all", "answers", "none"):
+        torch.manual_seed(0)
         sample = EntitySampler(settings(num_candidates=1, in_batch=in_batch), INFO)(answers, others)
         assert set(answers.tolist()) <= set(sample.ids.tolist())
-        assert (11 in sample.ids) == in_batch
-        assert sample.log_q.isfinite().sum() == (len(sample.ids) if in_batch else 1)
+        assert (11 in sample.ids) == (in_batch == "all")
+        assert sample.log_q.isfinite().sum() == (1 if in_batch == "none" else len(sample.ids))
 
 
 def test_what_stands_in_a_fact_is_given() -> None:
@@ -153,7 +157,7 @@ def test_equal_seeds_draw_equal_samples() -> None:
 
 
 def test_no_candidates_at_all_are_refused() -> None:
-    tables = {"data": {"name": "x"}, "loss": {"name": "sampled_softmax", "num_candidates": 0, "in_batch": False}}
+    tables = {"data": {"name": "x"}, "loss": {"name": "sampled_softmax", "num_candidates": 0, "in_batch": "none"}}
     with pytest.raises(SettingError, match="in_batch"):
         Recipe.from_tables(tables)
 

@@ -31,16 +31,17 @@ class SampledSoftmaxSettings(SmoothedSettings):
     """Draw every entity alike, or by how often it occurs in the training facts."""
     frequency_power: float = Field(0.75, gt=0)
     """The exponent of the frequency; entities without facts count as if they occurred once."""
-    in_batch: bool = True
-    """Also score each query against all entities of the batch: its answers and those in its facts."""
+    in_batch: Literal["all", "answers", "none"] = "all"
+    """Also score each query against all entities of the batch, or only against its answers, which costs less for
+    batches of thousands."""
     logq_correction: bool = True
     """Subtract the logarithm of the probability to be drawn from a score, so that the loss estimates that over all
     entities."""
 
     @model_validator(mode="after")
     def _check_candidates(self) -> Self:
-        if not self.num_candidates and not self.in_batch:
-            raise ValueError("num_candidates = 0 needs in_batch = true: otherwise there are no candidates")
+        if not self.num_candidates and self.in_batch == "none":
+            raise ValueError("num_candidates = 0 needs in_batch = all or answers: otherwise there are no candidates")
         return self
 
 
@@ -69,9 +70,9 @@ class EntitySampler:
         self.settings = settings
         self.num_entities = info.num_entities
         counts = torch.zeros(0)
-        if settings.in_batch or settings.sampler == "frequency":
+        if settings.in_batch != "none" or settings.sampler == "frequency":
             counts = torch.from_numpy(_occurrences(info)).to(device)
-        self._share = counts / counts.sum().clamp(min=1) if settings.in_batch else None
+        self._share = None if settings.in_batch == "none" else counts / counts.sum().clamp(min=1)
         self._cumulative: Tensor | None = None
         if settings.sampler == "frequency":
             weights = counts.clamp(min=1).double().pow(settings.frequency_power)
@@ -80,7 +81,8 @@ class EntitySampler:
     def __call__(self, answers: Tensor, others: Tensor) -> Sample:
         """The sample for a batch with these ``answers`` [K] and these ``others`` [L] in its facts."""
         drawn = self._draw(answers.device)
-        in_batch = torch.cat([answers, others]) if self.settings.in_batch else answers[:0]
+        kept = {"all": [answers, others], "answers": [answers], "none": [answers[:0]]}
+        in_batch = torch.cat(kept[self.settings.in_batch])
         ids = torch.unique(torch.cat([drawn, in_batch, answers]))
         log_q = self._log_probability(ids, len(in_batch)) if self.settings.logq_correction else torch.zeros_like(ids)
         return Sample(ids, torch.where(torch.isin(ids, torch.cat([drawn, in_batch])), log_q.float(), torch.inf))
@@ -157,7 +159,7 @@ class SampledSoftmaxLoss(Loss):
     def _given_columns(self, batch: Batch, chosen: Tensor, sample: Sample) -> Pairs:
         """For the ``chosen`` queries, the columns of the entities in their facts, if these are in every sample."""
         rows, entities = given_entities(batch)
-        kept = chosen[rows] & self.settings.in_batch
+        kept = chosen[rows] & (self.settings.in_batch == "all")
         return Pairs((chosen.cumsum(0) - 1)[rows[kept]], torch.searchsorted(sample.ids, entities[kept]))
 
 
