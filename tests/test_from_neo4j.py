@@ -25,7 +25,7 @@ def test_the_commands_of_the_page_run(tmp_path: Path) -> None:
     assert "edges.csv  amount      qualifier: number" in outputs[1]
     assert "WORKS_AT | ?" in outputs[4]
     assert "value: " in outputs[5]
-    assert "1 new entities: 'P9001'" in outputs[-1]
+    assert "1 new entity: 'P9001'" in outputs[-1]
 
     answers = pl.read_csv(tmp_path / "answers.csv")
     assert answers["answer"].str.contains("^F[0-9]+$").all()  # firms, by their ids

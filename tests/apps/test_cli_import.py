@@ -21,7 +21,7 @@ def test_import(nary: Nary, edges: Path, tmp_path: Path) -> None:
     outcome = nary("import", edges, "--nodes", tmp_path / "nodes.csv", "--out", tmp_path / "out")
     assert outcome.code == 0, outcome.err
     assert "edges.csv  amount  qualifier: number" in outcome.out
-    assert "1 ends of edges are no nodes" in outcome.err
+    assert "1 end of an edge is no node" in outcome.err
     stats = nary("stats", tmp_path / "out", "--json").json
     assert (stats["facts"], stats["entities"]) == ({"train": 2}, 4)
 

@@ -305,3 +305,11 @@ def test_folders_without_edges(tmp_path: Path) -> None:
         (tmp_path / name).write_text(NODES)
     with pytest.raises(DataError, match="no table has columns for the two ends"):
         GraphImport.open([tmp_path])
+
+
+def test_a_column_of_numbers_with_a_mistake_is_noted(tmp_path: Path) -> None:
+    rows = "".join(f"p{i},f,WORKS_AT,{i},c{i % 2}\n" for i in range(20))
+    folder = write_files(tmp_path / "graph", edges_csv=f"start,end,type,amount,code\n{rows}p20,f,WORKS_AT,12O,c1\n")
+    [note] = GraphImport.open([folder / "edges.csv"]).notes
+    assert note.startswith("all values of 'amount' in edges.csv are read as names, because '12O' is not a number")
+    assert not GraphImport.open([folder / "edges.csv"], choices=Choices(value_types={"amount": "entity"})).notes

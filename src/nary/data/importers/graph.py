@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nary.data.dataset import Dataset
-from nary.data.importers.guess import Choices, guess_mapping
+from nary.data.importers.guess import Choices, guess_mapping, stray_values
 from nary.data.importers.mapping import FILE, EdgeMapping, GraphMapping, NodeMapping, check_types
 from nary.data.importers.property_graph import build_dataset
 from nary.data.importers.sources import read_property_graph
@@ -25,7 +25,7 @@ class GraphImport:
     tables: Mapping[str, Table]
     mapping: GraphMapping
     notes: tuple[str, ...] = ()
-    """On files that were left out."""
+    """On files that were left out, and on guesses that may be wrong."""
 
     @classmethod
     def open(
@@ -42,7 +42,8 @@ class GraphImport:
         tables = {table.name: table for table in (*edge_tables, *node_tables)}
         name = paths[0].resolve().name.partition(".")[0]
         if mapping is None:
-            return cls(name, tables, guess_mapping(edge_tables, node_tables, choices), tuple(notes))
+            guessed = guess_mapping(edge_tables, node_tables, choices)
+            return cls(name, tables, guessed, (*notes, *stray_values(tables, guessed, choices)))
         stored = _named_like(GraphMapping.read(mapping), edge_tables, node_tables)
         _check_mapping(stored, tables, mapping)
         return cls(name, tables, stored, tuple(notes))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -20,6 +21,7 @@ _NAME_WORDS = ("name", "title", "displayname", "fullname", "caption")
 _CLASS_WORDS = ("labels", "type", "types", "class", "category", "kind")
 _FEW_TYPES = 50
 _SAMPLE = 10_000
+_STRAYS = 0.1  # of the distinct values of a column, which may be mistakes
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,26 @@ def guess_mapping(edges: Sequence[Table], nodes: Sequence[Table], choices: Choic
     _check_choices(choices, columns)
     node_mappings = [_guess_nodes(table, choices, len(nodes) > 1) for table in nodes]
     return GraphMapping([_guess_edges(table, choices) for table in edges], node_mappings)
+
+
+def stray_values(tables: Mapping[str, Table], mapping: GraphMapping, choices: Choices) -> list[str]:
+    """Notes on columns that were guessed to hold names, because a few of their values are no numbers or dates."""
+    notes = []
+    for edges in mapping.edges:
+        table = tables[edges.file]
+        told = {*choices.value_types, *table.types}
+        names = [column for column, type in edges.qualifiers.items() if type == "entity" and column not in told]
+        for column in names if table.is_text else ():
+            values = without_missing(table.frame[column]).drop_nulls().unique(maintain_order=True)
+            for type in ("number", "date", "datetime"):
+                strays = values.filter(literal_values(values, type).is_null())
+                if 0 < len(strays) <= _STRAYS * len(values):
+                    notes.append(
+                        f"all values of {column!r} in {Path(table.name).name} are read as names, because {strays[0]!r} "
+                        f"is not a {type}; to read them as {type}s, correct it and the like"
+                    )
+                    break
+    return notes
 
 
 def _check_choices(choices: Choices, columns: Collection[str]) -> None:
