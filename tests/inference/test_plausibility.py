@@ -120,6 +120,7 @@ def laureate_model() -> TrainedModel:
         "learning_rate": 0.01,
         "weight_decay": 0.0,
         "precision": "fp32",
+        "seed": 1,
         "entity_label_smoothing": 0.0,
         "relation_label_smoothing": 0.0,
         "qualifier_dropout": 0.5,
