@@ -1,4 +1,4 @@
-"""``nary demo``: everything once, on the dataset that comes with Nary, in two minutes at most."""
+"""``nary demo``: everything once, on the dataset that comes with Nary, in a few minutes."""
 
 import shutil
 from pathlib import Path
