@@ -79,8 +79,8 @@ def figures() -> str:
         for one in on_all_machines("prediction-jf17k")
     ]
     growth = read("growth")
-    text = "GRAN with 12 layers of width 256, float32 unless bf16 is said, "
-    text += f"{trainings[0]['threads']} threads; each measured in turns with the plain implementation in one run.\n\n"
+    text = "GRAN with 12 layers and hidden dimension 256, float32 unless stated otherwise, "
+    text += f"{trainings[0]['threads']} threads; each measurement alternates with the plain implementation in one run.\n\n"
     text += table(["what", "processor", "Nary", "plain", "ratio", "useful share of the peak", "memory"], rows)
     serving = read("serving")
     text += "`nary serve` with the same model, measured over loopback:\n\n"
@@ -109,13 +109,13 @@ def figures() -> str:
         ],
     )
     text += contention()
-    text += "A training step, as one thing grows and the others stay:\n\n"
+    text += "Cost of a training step as one dimension grows and the others stay fixed:\n\n"
     for axis in AXES:
         points = growth[axis]
         text += table(
             [axis, *(f"{point[axis]:,}" for point in points)],
             [
-                ["ms an instance", *(f"{point['milliseconds']:.2f}" for point in points)],
+                ["ms per instance", *(f"{point['milliseconds']:.2f}" for point in points)],
                 ["GB", *(f"{point['bytes'] / 1e9:.2f}" for point in points)],
             ],
         )
@@ -136,11 +136,11 @@ def contention() -> str:
                 *(f"{times[setting]:.1f} ms" for setting in ("one", "default")),
             ]
         )
-    text = f"Beside other processes that keep cores busy ({measured['cores']} cores, {measured['data']}): training in "
+    text = f"Next to busy processes ({measured['cores']} cores, {measured['data']}): training in "
     text += (
-        "instances/s with one thread, by default, and with one thread per core that waits as the OpenMP library does "
+        "instances/s with one thread, with the default, and with one thread per core that spins as the OpenMP library does "
     )
-    text += "by default; *ratio* is the second to the first. Serving: the median time of an answer for one client.\n\n"
+    text += "by default; *ratio* is the second to the first. Serving: the median latency for one client.\n\n"
     titles = ["busy processes", "one thread", "default", "long spin", "ratio", "served, one thread", "served, default"]
     return text + table(titles, rows)
 
@@ -159,8 +159,8 @@ def models() -> str:
         ]
         for one in measured["models"]
     ]
-    text = f"All models on {measured['data']}, {measured['threads']} threads. "
-    text += "*Ratio* is the time that a query takes in relation to the first row.\n\n"
+    text = f"All models but rules and blends on {measured['data']}, {measured['threads']} threads. "
+    text += "*Ratio* is the time per query relative to the first row.\n\n"
     return text + table(["model", "training instances/s", "queries/s", "ratio", "parameters", "memory"], rows)
 
 
@@ -179,9 +179,9 @@ def pairs() -> str:
         for one in measured
     ]
     first = measured[0]
-    text = f"Models that judge whole facts rank elements of {first['data']} test, with the published sizes and "
-    text += f"{first['threads']} threads, in turns with brute force: every candidate in the fact, and these facts "
-    text += "through the network.\n\n"
+    text = f"Models that score whole facts rank elements of {first['data']} test, with the published sizes and "
+    text += f"{first['threads']} threads, alternating with brute force: every candidate is put into the fact, "
+    text += "and the network scores all these facts.\n\n"
     return text + table(["model", "queries", "queries/s", "brute force", "ratio", "memory"], rows)
 
 
@@ -199,7 +199,7 @@ def stare() -> str:
         for one in measured
     ]
     text = f"A training step of STARE as published, {measured[0]['precision']}, {measured[0]['threads']} threads, "
-    text += "in turns with a plain implementation that runs the same encoder unfused.\n\n"
+    text += "alternating with a plain implementation that runs the same encoder unfused.\n\n"
     return text + table(["what", "Nary", "plain", "ratio", "memory"], rows)
 
 
