@@ -80,7 +80,9 @@ def figures() -> str:
     ]
     growth = read("growth")
     text = "GRAN with 12 layers and hidden dimension 256, float32 unless stated otherwise, "
-    text += f"{trainings[0]['threads']} threads; each measurement alternates with the plain implementation in one run.\n\n"
+    text += (
+        f"{trainings[0]['threads']} threads; each measurement alternates with the plain implementation in one run.\n\n"
+    )
     text += table(["what", "processor", "Nary", "plain", "ratio", "useful share of the peak", "memory"], rows)
     serving = read("serving")
     text += "`nary serve` with the same model, measured over loopback:\n\n"
@@ -137,9 +139,7 @@ def contention() -> str:
             ]
         )
     text = f"Next to busy processes ({measured['cores']} cores, {measured['data']}): training in "
-    text += (
-        "instances/s with one thread, with the default, and with one thread per core that spins as the OpenMP library does "
-    )
+    text += "instances/s with one thread, with the default, and with one thread per core that spins as the OpenMP library does "
     text += "by default; *ratio* is the second to the first. Serving: the median latency for one client.\n\n"
     titles = ["busy processes", "one thread", "default", "long spin", "ratio", "served, one thread", "served, default"]
     return text + table(titles, rows)
