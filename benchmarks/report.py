@@ -139,7 +139,10 @@ def contention() -> str:
             ]
         )
     text = f"Next to busy processes ({measured['cores']} cores, {measured['data']}): training in "
-    text += "instances/s with one thread, with the default, and with one thread per core that spins as the OpenMP library does "
+    text += (
+        "instances/s with one thread, with the default, and with one thread per core that spins as the OpenMP library "
+        "does "
+    )
     text += "by default; *ratio* is the second to the first. Serving: the median latency for one client.\n\n"
     titles = ["busy processes", "one thread", "default", "long spin", "ratio", "served, one thread", "served, default"]
     return text + table(titles, rows)

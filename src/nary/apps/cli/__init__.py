@@ -1,1 +1,1 @@
-"""The command ``nary``: a file a command, each thin."""
+"""The command ``nary``: one thin file per command."""

@@ -1,4 +1,4 @@
-"""``nary blend``: one model out of several."""
+"""``nary blend``: an ensemble of trained models."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,9 +23,9 @@ def blend(
     out: Annotated[Path, typer.Option("--out", metavar="RUN", show_default=False, help="The run folder to create.")],
     json: Json = False,
 ) -> None:
-    """Blend trained models: a mix of their log-probabilities, with weights fitted on the valid facts.
+    """Blend trained models: mix their log-probabilities, with weights fitted on the valid facts.
 
-    The blend is a model like any other. On the valid facts it is never worse than its best part.
+    Use a blend like any other model. On the valid facts, it is at least as good as its best part.
 
     Example: nary blend runs/nobel-rules runs/nobel-gran --out runs/nobel-blend
     """
@@ -41,7 +41,7 @@ def blend(
 
 
 def print_parts(result: "BlendResult") -> None:
-    """What each part and the blend are worth, and what they cost."""
+    """The MRR and the training time of each part and of the blend."""
     groups = [group for group in _GROUPS if any(group in part.mrr for part in result.parts)]
     rows = [[part.name, *(part.mrr.get(group) for group in groups), _seconds(part.seconds)] for part in result.parts]
     print_table("MRR on the valid facts", ["part", *groups, "seconds"], rows)

@@ -23,20 +23,20 @@ def check(
         typer.Option(
             "--suspicious",
             metavar="N",
-            help="Also list the N facts that fit the others least: each is scored by rules counted without it.",
+            help="Also list the N facts that fit the others least, each scored by rules counted without it.",
         ),
     ] = None,
     folds: Annotated[
         int,
-        typer.Option("--folds", metavar="N", help="With --suspicious: how often to count, each time without 1/N."),
+        typer.Option("--folds", metavar="N", help="With --suspicious: the number of folds, each scored by the others."),
     ] = 20,
     format: Format = None,
     on_error: OnErrorOption = OnError.stop,
     as_json: Json = False,
 ) -> None:
-    """Look for what makes scores misleading: facts of valid or test that train gives away, duplicates, entities and
-    relations that train never mentions, and labels that look like mistakes. Warns of labels that several entities
-    share, of numbers and dates that are read as entities, and of relations that a split misses.
+    """Look for problems that make metrics misleading: leakage from train to valid or test, duplicates, entities and
+    relations that do not occur in train, and suspicious labels. Warns about labels shared by several entities, numbers
+    and dates read as entities, and relations missing from a split.
 
     Example: nary check my-facts/ --strict
 
@@ -108,7 +108,7 @@ def _print_suspects(suspects: "list[Suspect]") -> None:
 
 
 def _findings(report: "Audit") -> list[tuple[str, str, int]]:
-    """A split, what was looked for in it, and the number of facts."""
+    """A split, a finding and its number of facts."""
     return [
         *((split, "duplicates of an earlier fact", n) for split, n in report.duplicates.items()),
         ("valid", "the whole fact is in train", report.valid_in_train),

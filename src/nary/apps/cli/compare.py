@@ -21,32 +21,34 @@ def compare(
         list[Path],
         typer.Argument(metavar="RUN...", show_default=False, help="Run folders, model folders or result records."),
     ],
-    split: Annotated[str, typer.Option("--split", help="The split they were evaluated on.")] = "test",
+    split: Annotated[str, typer.Option("--split", help="The split that the runs were evaluated on.")] = "test",
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Use reports by another protocol: evaluation.candidates=seen"),
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Compare reports under another protocol: evaluation.candidates=seen"
+        ),
     ] = None,
     reach: Annotated[
         float | None,
-        typer.Option("--reach", metavar="MRR", help="Also show the training time until valid reached this MRR."),
+        typer.Option("--reach", metavar="MRR", help="Also show the training time until this MRR was reached on valid."),
     ] = None,
     significance: Annotated[
         bool,
         typer.Option(
-            "--significance", help="Rank all queries again, and test by bootstrap how far recipes are behind the best."
+            "--significance", help="Rank all queries again and compare each recipe with the best by bootstrap."
         ),
     ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="FILE", help="Also write a file: .csv, .json, .tex or .md; .png or .svg: a plot."
+            "--out", metavar="FILE", help="Also write a table (.csv, .json, .tex, .md) or a plot (.png, .svg)."
         ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Compare evaluated runs: best first, with a star after the best value of each column.
+    """Compare evaluated runs, best first, with a star after the best value of each column.
 
-    Runs that differ in the seed only are also shown together, with mean and standard deviation.
+    Runs that differ only in the seed are also combined, with mean and standard deviation.
 
     Example: nary compare runs/nobel-gran runs/nobel-ram --out models.md
     """

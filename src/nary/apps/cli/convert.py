@@ -17,7 +17,7 @@ def convert(
         typer.Argument(
             metavar="OUT",
             show_default=False,
-            help="A file (.jsonl, .parquet, .tsv, .csv, or RDF: .ttl, .trig, .nt, .nq; packed with a further .gz, .bz2 "
+            help="A file (.jsonl, .parquet, .tsv, .csv, or RDF: .ttl, .trig, .nt, .nq; compressed with another .gz, .bz2 "
             "or .zst) or a folder.",
         ),
     ],
@@ -26,7 +26,7 @@ def convert(
         typer.Option(
             "--to",
             metavar="NAME",
-            help="The format to write, when OUT does not tell; mapped for a folder that is mapped into memory.",
+            help="The format to write, if it does not follow from OUT; mapped for a memory-mapped folder.",
         ),
     ] = None,
     drop_literals: Annotated[
@@ -36,8 +36,7 @@ def convert(
     on_error: OnErrorOption = OnError.stop,
     json: Json = False,
 ) -> None:
-    """Write facts in another format: to a file with all splits, each fact naming its own, or to a folder with a file
-    a split.
+    """Write facts in another format: to a file with a split for each fact, or to a folder with one file per split.
 
     Example: nary convert jf17k jf17k.parquet
 

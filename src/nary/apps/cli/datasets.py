@@ -1,4 +1,4 @@
-"""``nary datasets``: the catalog, and one dataset of it."""
+"""``nary datasets``: the catalog of datasets."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -11,15 +11,13 @@ from nary.progress import progress_bar
 
 
 def datasets(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", show_default=False, help="A dataset to look at.")
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", show_default=False, help="The dataset to show.")] = None,
     json: Json = False,
 ) -> None:
-    """List the datasets Nary knows by name, or show one: its counts beside the published ones, source and license.
+    """List the datasets with a name, or show one: its counts next to the published ones, source and license.
 
-    Files are looked for in the folder NARY_DATA_HOME names and in the cache; missing ones are downloaded unless
-    NARY_OFFLINE is set.
+    Nary looks for files in the folder NARY_DATA_HOME and in the cache, and downloads missing ones unless NARY_OFFLINE
+    is set.
 
     Example: nary datasets jf17k
     """

@@ -1,4 +1,4 @@
-"""``nary demo``: everything once, on the dataset that comes with Nary, in a few minutes."""
+"""``nary demo``: a tour on the embedded dataset, in a few minutes."""
 
 import shutil
 from pathlib import Path
@@ -28,21 +28,19 @@ _UNSEEN = (
     "Jean-Paul Sartre | country of citizenship | ?",
     "John Forbes Nash Jr. | award received | ? | point in time: 1994",
 )
-"""Questions whose answers are in test, so that the model has to predict them."""
+"""Questions whose answers are in test, so the model must predict them."""
 _MARK = ".demo"
-"""Beside a run that a demo made, and so may replace."""
+"""Marks the folder of a demo, which another demo may replace."""
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to put the run and the pictures.")] = Path(
-        "nary-demo"
-    ),
-    minutes: Annotated[
-        float | None, typer.Option("--minutes", metavar="M", help="Train for this long instead.")
-    ] = None,
-    serve: Annotated[bool, typer.Option("--serve", help="At the end, open the explorer on the model.")] = False,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FOLDER", help="The folder for the run and the pictures.")
+    ] = Path("nary-demo"),
+    minutes: Annotated[float | None, typer.Option("--minutes", metavar="M", help="Train for about M minutes.")] = None,
+    serve: Annotated[bool, typer.Option("--serve", help="Then open the explorer with the model.")] = False,
 ) -> None:
-    """Train models on Nobel prizes, blend them, rank facts they have not seen, answer questions, draw a fact.
+    """Train models on Nobel prizes, blend them, evaluate the blend on unseen facts, answer questions and draw a fact.
 
     Example: nary demo
     """

@@ -1,4 +1,4 @@
-"""``nary evaluate``: rank every element of facts the model has not learned from."""
+"""``nary evaluate``: rank the elements of facts that were held out from training."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,19 +20,20 @@ if TYPE_CHECKING:
 def evaluate(
     run: RunPath,
     data: Annotated[
-        str | None, typer.Argument(metavar="[DATA]", show_default=False, help="Other facts than those of the run.")
+        str | None,
+        typer.Argument(metavar="[DATA]", show_default=False, help="Other facts to rank instead of a split of the run."),
     ] = None,
     split: Annotated[str, typer.Option("--split", help="The split to rank.")] = "test",
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Another protocol: evaluation.filter=order-free"),
+        typer.Option("--set", metavar="KEY=VALUE", help="Change the protocol: evaluation.filter=order-free"),
     ] = None,
     candidates: Annotated[
         str | None,
         typer.Option(
             "--candidates",
             metavar="WHICH",
-            help="all, or seen: rank subjects and objects only among entities that are one. "
+            help="all, or seen: rank subjects and objects only among entities that are a subject or object. "
             "Short for --set evaluation.candidates=...",
         ),
     ] = None,
@@ -41,7 +42,7 @@ def evaluate(
         typer.Option(
             "--given",
             metavar="HOW MANY",
-            help="How many qualifiers a query gives: all, none, at most a number, or curve for all of these. "
+            help="How many qualifiers a query gives: all, none, at most a number, or curve for several of these. "
             "Short for --set evaluation.given=...",
         ),
     ] = None,
@@ -49,11 +50,11 @@ def evaluate(
         Path | None, typer.Option("--ranks", metavar="FILE", help="Write the rank of every query as JSON Lines.")
     ] = None,
     record: Annotated[
-        Path | None, typer.Option("--record", metavar="FOLDER", help="Also file the result under this folder.")
+        Path | None, typer.Option("--record", metavar="FOLDER", help="Also record the result in this folder.")
     ] = None,
-    label: Annotated[str, typer.Option("--label", help="With --record: what the recipe is called.")] = "",
+    label: Annotated[str, typer.Option("--label", help="With --record: a word to add to the name of the result.")] = "",
     by: Annotated[
-        str | None, typer.Option("--by", metavar="WHAT", help="Also break down by arity or by relation.")
+        str | None, typer.Option("--by", metavar="WHAT", help="Also show metrics by arity or relation.")
     ] = None,
     to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="text, csv or latex.")] = "text",
     device: Device = "auto",
@@ -61,7 +62,7 @@ def evaluate(
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """Rank the answer to every query the facts of a split make, among all candidates, and report MRR and Hits@k.
+    """Mask every element of the facts of a split in turn, rank the correct answer, and report MRR and Hits@k.
 
     With --workers, or started by torchrun, each process ranks a share of the queries.
 

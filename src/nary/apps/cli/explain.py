@@ -26,9 +26,9 @@ def explain(
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """Explain an element of a fact as an answer: what each other element adds to it, and which known facts are similar.
+    """Explain the prediction of an element of a fact: contributions of the other elements, and similar known facts.
 
-    A model with rules also tells which rules and facts name the answer, a blend what each of its parts says.
+    With rules, it also shows the rules and facts that predict the answer; with a blend, the prediction of each part.
 
     Example: nary explain runs/nobel-gran "Niels Bohr | country of citizenship | Denmark" --position object
     """

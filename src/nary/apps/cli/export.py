@@ -1,4 +1,4 @@
-"""``nary export``: a model for other programs."""
+"""``nary export``: a model for use in other programs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,22 +17,24 @@ def export(
         typer.Argument(
             metavar="OUT",
             show_default=False,
-            help="The file to write: .tsv, .parquet or .npy for vectors, .pt2 or .onnx for the scores.",
+            help="The file to write: .tsv, .parquet or .npy for embeddings, .pt2 or .onnx for the scoring function.",
         ),
     ],
     format: Annotated[
         str | None,
-        typer.Option("--format", metavar="NAME", help="tsv, parquet, npy, torch or onnx, when OUT does not tell."),
+        typer.Option(
+            "--format", metavar="NAME", help="tsv, parquet, npy, torch or onnx, if it does not follow from OUT."
+        ),
     ] = None,
     arity: Annotated[
         int | None,
-        typer.Option("--arity", help="The arity of the facts to score; the most frequent one if not given."),
+        typer.Option("--arity", help="The arity of the facts to score; by default the most frequent one."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write the vectors of all entities and relations, or the scores of the model as a program for torch or ONNX.
+    """Export the embeddings of all entities and relations, or the scoring function for torch or ONNX.
 
-    The names of entities and relations go into OUT.names.tsv, or with Parquet into OUT itself.
+    The names of entities and relations are written to OUT.names.tsv, or with Parquet to OUT itself.
 
     Example: nary export runs/nobel-gran nobel.onnx --arity 3
     """

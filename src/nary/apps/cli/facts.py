@@ -1,4 +1,4 @@
-"""``nary facts``: look up stored facts, without a model."""
+"""``nary facts``: look up stored facts."""
 
 from typing import Annotated
 
@@ -16,13 +16,13 @@ def facts(
         typer.Argument(
             metavar="PATTERN",
             show_default=False,
-            help="subject | relation | object | attribute: value | ..., with ? for elements that may be anything.",
+            help="subject | relation | object | attribute: value | ..., with ? for any element.",
         ),
     ],
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="How many facts to list.")] = 20,
     json: Json = False,
 ) -> None:
-    """List the facts of a run's dataset that contain a pattern. They may have further qualifiers; nothing is predicted.
+    """List the facts of a run's dataset that match a pattern. They may have further qualifiers; nothing is predicted.
 
     Example: nary facts runs/nobel-gran "Marie Curie | award received | ?"
     """

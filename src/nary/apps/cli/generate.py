@@ -1,4 +1,4 @@
-"""``nary generate``: invented facts with a structure to learn."""
+"""``nary generate``: synthetic facts with structure to learn."""
 
 from pathlib import Path
 from typing import Annotated
@@ -23,27 +23,29 @@ def generate(
         int | None, typer.Option("--entities", metavar="N", show_default=False, help="How many entities.")
     ] = None,
     relations: Annotated[int, typer.Option("--relations", metavar="N", help="How many relations.")] = 20,
-    max_arity: Annotated[int, typer.Option("--max-arity", metavar="N", help="The highest arity.")] = 6,
-    noise: Annotated[float, typer.Option("--noise", metavar="SHARE", help="The share that follows no rule.")] = 0.1,
+    max_arity: Annotated[int, typer.Option("--max-arity", metavar="N", help="The largest arity.")] = 6,
+    noise: Annotated[
+        float, typer.Option("--noise", metavar="SHARE", help="The fraction of facts without structure.")
+    ] = 0.1,
     property_graph: Annotated[
         bool,
         typer.Option(
             "--property-graph",
-            help="Invent a company's property graph instead: people, firms, cities and products in nodes.csv and "
-            "edges.csv, with the errors that are planted in errors.csv. 11,000 edges unless --facts says otherwise.",
+            help="Generate a company's property graph instead: people, firms, cities and products in nodes.csv and "
+            "edges.csv, with planted errors listed in errors.csv. 11,000 edges by default.",
         ),
     ] = False,
     errors: Annotated[
-        float, typer.Option("--errors", metavar="SHARE", help="With --property-graph: the share of wrong edges.")
+        float, typer.Option("--errors", metavar="SHARE", help="With --property-graph: the fraction of wrong edges.")
     ] = 0.01,
     neo4j: Annotated[
-        bool, typer.Option("--neo4j", help="With --property-graph: the headers of Neo4j's import files.")
+        bool, typer.Option("--neo4j", help="With --property-graph: write the headers of Neo4j's import files.")
     ] = False,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Invent facts for trying things out: distinct facts of every arity, with a hidden structure that a model can
-    learn. Equal settings give equal facts on every machine.
+    """Generate synthetic facts: distinct facts of every arity, with hidden structure that a model can learn. Equal
+    settings give equal facts on every machine.
 
     Example: nary generate facts.jsonl --facts 100000 --entities 5000
 

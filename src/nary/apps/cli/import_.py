@@ -23,8 +23,8 @@ def import_(
         typer.Argument(
             metavar="SOURCE...",
             show_default=False,
-            help="Tables of edges (.csv, .tsv, .parquet), a .graphml file, a folder that Neo4j or APOC exported, "
-            "a JSON dump of Wikidata, RDF (.ttl, .trig, .nt, .nq), or KGTK (.tsv); plain, or packed as .gz, .bz2 or "
+            help="Tables of edges (.csv, .tsv, .parquet), a .graphml file, a folder exported from Neo4j or by APOC, "
+            "a Wikidata JSON dump, RDF (.ttl, .trig, .nt, .nq), or KGTK (.tsv); plain, or compressed as .gz, .bz2 or "
             ".zst.",
         ),
     ],
@@ -38,22 +38,27 @@ def import_(
             "--from",
             metavar="NAME",
             show_default=False,
-            help="property-graph, wikidata, rdf or kgtk, when SOURCE does not tell.",
+            help="property-graph, wikidata, rdf or kgtk, if it cannot be detected.",
         ),
     ] = None,
-    to: Annotated[str | None, typer.Option("--to", metavar="NAME", help="The format: jsonl or parquet.")] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="NAME", help="The format to write: jsonl or parquet.")
+    ] = None,
     language: Annotated[
         list[str] | None,
         typer.Option(
             "--language",
             metavar="CODE",
             show_default=False,
-            help="Labels in this language, of Wikidata, RDF or KGTK; the first of several that there is. English by "
+            help="The language of labels in Wikidata, RDF or KGTK; if repeated, the first one with a label. English by "
             "default.",
         ),
     ] = None,
     without_qualifiers: Annotated[
-        bool, typer.Option("--without-qualifiers", help="Import a truthy dump of Wikidata: triples, no qualifiers.")
+        bool,
+        typer.Option(
+            "--without-qualifiers", help="Import the triples of a truthy Wikidata dump, which has no qualifiers."
+        ),
     ] = False,
     as_json: Json = False,
     nodes: Annotated[
@@ -80,7 +85,7 @@ def import_(
     node_facts: Annotated[
         bool,
         typer.Option(
-            "--node-facts", rich_help_panel=_GRAPH, help="Make a fact of every other property of a node, too."
+            "--node-facts", rich_help_panel=_GRAPH, help="Also make a fact of every other property of a node."
         ),
     ] = False,
     mapping: Annotated[
@@ -89,28 +94,34 @@ def import_(
             "--mapping",
             metavar="FILE",
             rich_help_panel=_GRAPH,
-            help="Use this mapping, as written to DATA/mapping.toml.",
+            help="Use the mapping in this file, such as DATA/mapping.toml.",
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", rich_help_panel=_GRAPH, help="Show the mapping, and write nothing.")
+        bool, typer.Option("--dry-run", rich_help_panel=_GRAPH, help="Show the mapping and write nothing.")
     ] = False,
     property: Annotated[
         list[str] | None,
-        typer.Option("--property", metavar="P", rich_help_panel=_WIKIDATA, help="Only statements of this property."),
+        typer.Option("--property", metavar="P", rich_help_panel=_WIKIDATA, help="Only statements with this property."),
     ] = None,
     instances_of: Annotated[
         list[str] | None,
-        typer.Option("--class", metavar="Q", rich_help_panel=_WIKIDATA, help="Only entities of this class (P31)."),
+        typer.Option(
+            "--class", metavar="Q", rich_help_panel=_WIKIDATA, help="Only direct instances (P31) of this class."
+        ),
     ] = None,
     ids: Annotated[
         Path | None,
-        typer.Option("--ids", metavar="FILE", rich_help_panel=_WIKIDATA, help="Only these entities, an id per line."),
+        typer.Option(
+            "--ids", metavar="FILE", rich_help_panel=_WIKIDATA, help="Only the entities in this file, one id per line."
+        ),
     ] = None,
     best_rank: Annotated[
         bool,
         typer.Option(
-            "--best-rank", rich_help_panel=_WIKIDATA, help="Leave statements of normal rank out beside preferred ones."
+            "--best-rank",
+            rich_help_panel=_WIKIDATA,
+            help="Leave out statements of normal rank if there are preferred ones.",
         ),
     ] = False,
     datatype: Annotated[
@@ -119,13 +130,15 @@ def import_(
             "--datatype",
             metavar="NAME",
             rich_help_panel=_WIKIDATA,
-            help="Keep values of this datatype, too: external-id, url, commonsMedia, math, ...",
+            help="Also keep values of this datatype: external-id, url, commonsMedia, math, ...",
         ),
     ] = None,
     keep_missing: Annotated[
         bool,
         typer.Option(
-            "--keep-missing", rich_help_panel=_WIKIDATA, help="Keep unknown and no values, as somevalue and novalue."
+            "--keep-missing",
+            rich_help_panel=_WIKIDATA,
+            help="Keep unknown values and no values, as somevalue and novalue.",
         ),
     ] = False,
     on_error: Annotated[
@@ -143,10 +156,10 @@ def import_(
 ) -> None:
     """Import a property graph, a Wikidata dump, RDF or KGTK. Ids stay ids, names become labels, classes become types.
 
-    Every edge of a property graph becomes a fact, its other columns qualifiers; what each column becomes is guessed and
-    shown first. Statements of Wikidata keep their qualifiers; an import that was interrupted continues when the same
-    command runs again. Annotated or reified statements of RDF, and edges of KGTK with edges about them, become facts
-    with qualifiers.
+    Every edge of a property graph becomes a fact, with its other columns as qualifiers; the mapping of columns is
+    guessed and shown first. Wikidata statements keep their qualifiers; run the same command again to continue an
+    interrupted import. Annotated or reified RDF statements, and KGTK edges with edges about them, become facts with
+    qualifiers.
 
     Example: nary import edges.csv --nodes nodes.csv --out my-graph
 

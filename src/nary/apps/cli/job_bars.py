@@ -1,4 +1,4 @@
-"""Live progress of trainings that run side by side."""
+"""Live progress of training runs that run in parallel."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence

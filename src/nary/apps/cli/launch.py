@@ -1,4 +1,4 @@
-"""``--workers``: start a command again in several processes, by the launcher that torchrun uses."""
+"""``--workers``: start a command again in several processes, with torchrun's launcher."""
 
 import logging
 import os

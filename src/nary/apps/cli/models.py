@@ -1,4 +1,4 @@
-"""``nary models``: what can be trained."""
+"""``nary models``: the models that can be trained."""
 
 from typing import Annotated
 
@@ -9,15 +9,13 @@ from nary.apps.cli.output import open_data, print_json, print_table, say
 
 
 def models(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", show_default=False, help="A model to look at.")
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", show_default=False, help="The model to show.")] = None,
     data: Annotated[
-        str | None, typer.Option("--data", metavar="DATA", help="Count its parameters on this data.")
+        str | None, typer.Option("--data", metavar="DATA", help="Count its parameters for this data.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the models, or show one: its settings and, for a dataset, how many parameters it has.
+    """List the models, or show one: its settings and, for a dataset, its number of parameters.
 
     Example: nary models gran --data jf17k
     """

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options shared by several commands."""
 
 import os
 from enum import StrEnum
@@ -40,13 +40,13 @@ Unseen = Annotated[
     bool,
     typer.Option(
         "--unseen",
-        help="Treat a name that the model does not know as the average of the names in its slot, and say so.",
+        help="Treat an unknown name as the average of the names in its slot, with a note.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Answers = Annotated[int, typer.Option("-k", help="How many answers.")]
+Answers = Annotated[int, typer.Option("-k", help="The number of answers.")]
 Device = Annotated[
-    str, typer.Option("--device", metavar="NAME", help="Where to compute: cpu, cuda, ... auto takes an accelerator.")
+    str, typer.Option("--device", metavar="NAME", help="cpu, cuda, ..., or auto for an accelerator if there is one.")
 ]
 Threads = Annotated[
     int | None,
@@ -67,7 +67,7 @@ NumWorkers = Annotated[
         metavar="N",
         min=1,
         show_default=False,
-        help="Share the work between so many processes of this machine. For several machines see docs/scaling.md.",
+        help="Share the work among N processes on this machine; for several machines, see docs/scaling.md.",
     ),
 ]
 Overrides = Annotated[
@@ -76,24 +76,25 @@ Overrides = Annotated[
 Seed = Annotated[int, typer.Option("--seed", help="Equal seeds give equal results.")]
 Format = Annotated[
     str | None,
-    typer.Option("--format", metavar="NAME", help="The file format, when it cannot be told from the files."),
+    typer.Option("--format", metavar="NAME", help="The file format, if it cannot be detected."),
 ]
 
 
 class OnError(StrEnum):
-    """What to do with a line that is not a fact."""
+    """What to do with a malformed line."""
 
     stop = "stop"
     skip = "skip"
 
 
 OnErrorOption = Annotated[
-    OnError, typer.Option("--on-error", help="At a line that is not a fact: stop, or skip and count it.")
+    OnError,
+    typer.Option("--on-error", help="What to do with malformed lines: stop at the first, or skip and count them."),
 ]
 
 
 class KnownAnswer(StrEnum):
-    """Where answers go that a stored fact gives."""
+    """How to show answers from stored facts."""
 
     first = "first"
     mark = "mark"
@@ -104,7 +105,8 @@ class KnownAnswer(StrEnum):
 KnownOption = Annotated[
     KnownAnswer,
     typer.Option(
-        "--known", help="What stored facts give: first, marked in one list by score, hidden, or nothing else."
+        "--known",
+        help="Answers from stored facts: list them first, mark them in one list by score, hide them, or only them.",
     ),
 ]
 

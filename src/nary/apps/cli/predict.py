@@ -1,4 +1,4 @@
-"""``nary predict``: fill in what is missing, in one query or in a file of them."""
+"""``nary predict``: predict missing elements, for one query or a file of queries."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,21 +37,23 @@ def predict(
         typer.Argument(
             metavar="[QUERY]",
             show_default=False,
-            help="subject | relation | object | attribute: value | ..., with ? for each element to fill in.",
+            help="subject | relation | object | attribute: value | ..., with ? for each missing element.",
         ),
     ] = None,
     k: Answers = 10,
     known: KnownOption = KnownAnswer.first,
     facts: Annotated[
         Path | None,
-        typer.Option("--facts", metavar="FILE", help="Many queries, one a line: JSON with ? for the gap, or as QUERY."),
+        typer.Option(
+            "--facts", metavar="FILE", help="A file with one query per line, as JSON with ? for the gap or as QUERY."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             metavar="FILE",
-            help="With --facts: the answers as JSON Lines, going on with what is there, - for standard output, "
+            help="With --facts: a file for the answers as JSON Lines, continued if it exists, - for standard output, "
             "or a .csv or .parquet table.",
         ),
     ] = None,
@@ -60,7 +62,7 @@ def predict(
         typer.Option(
             "--like",
             metavar="DATA",
-            help="Name the columns of a table as in the graph that this folder was imported from.",
+            help="Name the columns of the table as in the graph that this folder was imported from.",
         ),
     ] = None,
     on_error: OnErrorOption = OnError.stop,
@@ -70,16 +72,16 @@ def predict(
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """Answer a query: what stored facts answer, then the best candidates of the model, with their probability.
+    """Answer a query: list the answers found in stored facts, then the model's best candidates, with probabilities.
 
     An answer is known if a stored fact contains the query with this answer; the fact is shown.
 
-    With several gaps, the best ways to fill them all (experimental).
+    For several gaps, predict the best ways to fill them all (experimental).
 
-    With --facts and --workers, or started by torchrun, processes share the queries of the file.
+    With --facts and --workers, or if started by torchrun, processes share the queries of the file.
 
-    Every answer of --facts has the number of its line. The file OUT.meta.json says which model gave them: answers of
-    another model, or with other options, are not continued.
+    Every answer to --facts has the line number of its query. OUT.meta.json records the model and options; a file with
+    answers from another model or with other options is not continued.
 
     Example: nary predict runs/nobel-gran --facts questions.jsonl --out - | head
 

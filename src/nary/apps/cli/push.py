@@ -15,12 +15,12 @@ def push(
         str,
         typer.Argument(metavar="REPO", show_default=False, help="OWNER/NAME on the hub; created if it does not exist."),
     ],
-    public: Annotated[bool, typer.Option("--public", help="Let everybody see a repository that is created.")] = False,
+    public: Annotated[bool, typer.Option("--public", help="Make a new repository public.")] = False,
     json: Json = False,
 ) -> None:
-    """Upload a model, with the facts and names that it knows, to the Hugging Face Hub as one commit.
+    """Upload a model, including its facts and names, to the Hugging Face Hub as one commit.
 
-    It needs a token: set HF_TOKEN, or log in with: hf auth login
+    This needs a token: set HF_TOKEN, or log in with: hf auth login
 
     Example: nary push runs/nobel-gran ada/nobel-gran
     """

@@ -1,4 +1,4 @@
-"""``nary recipes``: the settings that come with Nary, and what each key means."""
+"""``nary recipes``: the recipes that ship with Nary, and the meaning of each key."""
 
 from itertools import takewhile
 from pathlib import Path
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 def recipes(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", show_default=False, help="A model, or a recipe to look at.")
+        str | None, typer.Argument(metavar="[NAME]", show_default=False, help="A model, or the recipe to show.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the recipes that come with Nary, all or those of one model, or show one: every key, its value and meaning.
+    """List the recipes that ship with Nary, for all models or one, or show a recipe: every key with value and meaning.
 
     Example: nary recipes gran/nobel
     """
@@ -54,7 +54,7 @@ def recipes(
 
 
 def _keys(name: str) -> list[dict[str, Any]]:
-    """Every key of a recipe, those that its file leaves out with their defaults."""
+    """Every key of a recipe, with defaults for those that its file leaves out."""
     from nary.config import read_toml
     from nary.recipe import Recipe, shipped_recipes
 

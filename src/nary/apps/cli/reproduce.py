@@ -25,18 +25,22 @@ def reproduce(
         typer.Argument(
             metavar="[TABLE|NAME|FILE|queue]...",
             show_default=False,
-            help="Tables, recipes such as gran/jf17k-4-fast, recipe files, or queue: the rows of queue.toml in the "
-            "folder of results. Those named first are trained first.",
+            help="Tables, recipes such as gran/jf17k-4-fast, recipe files, or queue for the rows of queue.toml in the "
+            "folder of results; trained in this order.",
         ),
     ] = None,
     seeds: Annotated[
-        str, typer.Option("--seeds", metavar="N,N,...", help="Train once for each seed; rows of a queue have theirs.")
+        str, typer.Option("--seeds", metavar="N,N,...", help="Train once with each seed; queue.toml has its own seeds.")
     ] = "0",
     workers: Annotated[
-        int, typer.Option("--workers", metavar="N", min=1, help="Trainings side by side; default: one a core.")
+        int,
+        typer.Option(
+            "--workers", metavar="N", min=1, help="How many rows to train in parallel; by default one per core."
+        ),
     ] = available_cores(),
     status: Annotated[
-        bool, typer.Option("--status", help="Show how far each row is, without running any; default: the queue.")
+        bool,
+        typer.Option("--status", help="Show the progress of each row (by default of the queue), without running any."),
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List the jobs without running them.")] = False,
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="The folder of runs.")] = Path("runs"),
@@ -45,10 +49,10 @@ def reproduce(
     ),
     json: Json = False,
 ) -> None:
-    """Train, evaluate and record rows of the results page; without names, list all tables and what is recorded.
+    """Train, evaluate and record rows of the results page; without names, list all tables and recorded rows.
 
-    Several rows are trained side by side, each with one thread. Recorded results are skipped. After Ctrl-C or a crash,
-    run the same command again to resume, on another machine too if it has the folder of runs.
+    Several rows are trained in parallel, each with one thread. Recorded results are skipped. After Ctrl-C or a crash,
+    run the same command again to resume, also on another machine with a copy of the folder of runs.
 
     Example: nary reproduce gran/jf17k-4-fast --seeds 0,1,2
     """

@@ -15,19 +15,21 @@ if TYPE_CHECKING:
 def rules(
     run: RunPath,
     relation: Annotated[
-        str | None, typer.Option("--relation", metavar="NAME", help="Only rules that answer questions about it.")
+        str | None, typer.Option("--relation", metavar="NAME", help="Only rules for queries about this relation.")
     ] = None,
     kind: Annotated[
         str | None, typer.Option("--kind", metavar="KIND", help="same, link, constant, pair or chain.")
     ] = None,
     role: Annotated[
         str | None,
-        typer.Option("--role", metavar="ROLE", help="What they answer: subject, object, value, ..."),
+        typer.Option("--role", metavar="ROLE", help="Only rules that predict this role: subject, object, value, ..."),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many, the most confident first.")] = 20,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", help="How many rules to list, most confident first.")
+    ] = 20,
     json: Json = False,
 ) -> None:
-    """List the rules of a model, or of the rules in a blend, with support, confidence and an example.
+    """List the rules of a rules model, or of the rules in a blend, with support, confidence and an example.
 
     Example: nary rules runs/nobel-rules --relation "award received" --role object
     """

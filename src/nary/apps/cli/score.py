@@ -1,4 +1,4 @@
-"""``nary score``: how plausible facts are, and which of their elements are odd."""
+"""``nary score``: how plausible facts are, and which of their elements fit least."""
 
 import os
 from pathlib import Path
@@ -35,7 +35,9 @@ def score(
     split: Annotated[str | None, typer.Option("--split", help="Only the facts of this split of DATA.")] = None,
     worst: Annotated[
         int | None,
-        typer.Option("--worst", metavar="N", help="The N least plausible facts, worst first (the table shows 10)."),
+        typer.Option(
+            "--worst", metavar="N", help="Only the N least plausible facts, worst first (10 by default in the table)."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -46,9 +48,11 @@ def score(
     unseen: Unseen = False,
     device: Device = "auto",
     threads: Threads = None,
-    json: Annotated[bool, typer.Option("--json", help="Print a JSON object a fact, in the order of FACTS.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per fact, in the order of FACTS.")
+    ] = False,
 ) -> None:
-    """Tell how probable it is that facts are true, which element fits least, and what was expected in its place.
+    """Score the plausibility of facts, and show the element that fits least and the expected one.
 
     Example: nary score runs/nobel-gran my-facts.jsonl --worst 20
     """

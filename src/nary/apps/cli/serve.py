@@ -16,27 +16,31 @@ if TYPE_CHECKING:
 def serve(
     run: RunPath,
     host: Annotated[str, typer.Option("--host", help="The address to serve at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes any free one.")] = 8000,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 selects a free one.")] = 8000,
     token: Annotated[
         str | None,
         typer.Option(
-            "--token", envvar="NARY_TOKEN", help="What clients must send. Prefer NARY_TOKEN: options can be seen."
+            "--token",
+            envvar="NARY_TOKEN",
+            help="The token that clients must send. Prefer NARY_TOKEN: other users can see options.",
         ),
     ] = None,
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Serve everybody who gets here without a token.")
+        bool, typer.Option("--insecure", help="Serve all clients without a token, also on other addresses.")
     ] = False,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds an answer may take.")] = 30.0,
+    timeout: Annotated[
+        float, typer.Option("--timeout", help="Maximum seconds to receive a request, and again to answer it.")
+    ] = 30.0,
     index: Annotated[
         bool,
-        typer.Option("--index", help="Predict entities by an approximate index: for millions of them (extra faiss)."),
+        typer.Option("--index", help="Predict entities with an approximate index, for millions of them (extra faiss)."),
     ] = False,
     open_: Annotated[bool, typer.Option("--open", help="Open the explorer in the browser.")] = False,
     device: Device = "auto",
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """Serve a trained model: the explorer page at /, a JSON API under /api, described at /openapi.json.
+    """Serve a trained model: the explorer page at /, a JSON API under /api, and its description at /openapi.json.
 
     Example: nary serve runs/nobel-gran --open
 

@@ -1,4 +1,4 @@
-"""``nary show``: a fact as a typed graph, in words and as a picture."""
+"""``nary show``: a fact as a typed graph, as text and as a picture."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +18,7 @@ def show(
         typer.Argument(
             metavar="FACT",
             show_default=False,
-            help="subject | relation | object | attribute: value | ..., with ? for an element that is missing.",
+            help="subject | relation | object | attribute: value | ..., with ? for a missing element.",
         ),
     ],
     out: Annotated[
@@ -29,12 +29,12 @@ def show(
         typer.Option(
             "--variant",
             metavar="NAME",
-            help="hete: a type for each kind of edge; homo: one type for all; complete: all pairs joined, no types.",
+            help="hete: four types of edges; homo: one type; complete: edges between all pairs, without types.",
         ),
     ] = "hete",
     json: Json = False,
 ) -> None:
-    """Show a fact as the graph that a model sees: its elements, and the typed edges between them.
+    """Show a fact as the graph that GRAN encodes: its elements and the typed edges between them.
 
     Example: nary show "Marie Curie | award received | ? | point in time: 1911" --out curie.svg
     """
@@ -51,7 +51,7 @@ def show(
 
 
 def _as_dict(graph: "FactGraph") -> dict[str, Any]:
-    """For machines: a gap has no name, so that it cannot be taken for an element called ``?``."""
+    """For machines: a gap has no name, so it cannot be mistaken for an element called ``?``."""
     return {
         "variant": graph.variant,
         "vertices": [

@@ -1,4 +1,4 @@
-"""``nary similar``: the names nearest to one."""
+"""``nary similar``: the names most similar to one."""
 
 from typing import Annotated
 
@@ -12,14 +12,14 @@ def similar(
     run: RunPath,
     name: Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="An entity or a relation.")],
     kind: Annotated[
-        NameKind | None, typer.Option("--kind", help="Which it is, if there are both.", show_default=False)
+        NameKind | None, typer.Option("--kind", help="Which of the two NAME is, if there are both.", show_default=False)
     ] = None,
     k: Answers = 10,
     device: Device = "auto",
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """Find the entities, or relations, that a model holds for most similar, by the cosine of their vectors.
+    """Find the most similar entities or relations, by the cosine of their embeddings.
 
     Example: nary similar runs/nobel-gran "Marie Curie"
     """

@@ -18,24 +18,22 @@ def split(
             "--out",
             metavar="DIR",
             show_default=False,
-            help="A new folder for train, valid and test, or a .jsonl or .parquet file, with all splits.",
+            help="A new folder for train, valid and test, or a .jsonl or .parquet file with all splits.",
         ),
     ],
-    valid: Annotated[float, typer.Option("--valid", metavar="SHARE", help="The share of valid.")] = 0.1,
-    test: Annotated[float, typer.Option("--test", metavar="SHARE", help="The share of test.")] = 0.1,
+    valid: Annotated[float, typer.Option("--valid", metavar="SHARE", help="The fraction of valid facts.")] = 0.1,
+    test: Annotated[float, typer.Option("--test", metavar="SHARE", help="The fraction of test facts.")] = 0.1,
     seed: Seed = 0,
     separate_primary: Annotated[
         bool,
-        typer.Option(
-            "--separate-primary", help="Keep facts with the same subject, relation and object in one split, too."
-        ),
+        typer.Option("--separate-primary", help="Keep facts with the same primary triple in one split."),
     ] = False,
     format: Format = None,
     on_error: OnErrorOption = OnError.stop,
     as_json: Json = False,
 ) -> None:
-    """Divide facts into train, valid and test, after pooling the splits they may have. Each relation keeps its share in
-    every split, equal facts stay in one split, and every entity and relation of valid and test also occurs in train.
+    """Split facts into train, valid and test; existing splits are pooled first. The splits are stratified by relation,
+    equal facts stay in one split, and every entity (except literals) and relation of valid and test occurs in train.
 
     Example: nary split facts.jsonl --out my-data --separate-primary
     """

@@ -1,4 +1,4 @@
-"""``nary stats``: what a dataset is like."""
+"""``nary stats``: statistics of a dataset."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +21,7 @@ def stats(
     on_error: OnErrorOption = OnError.stop,
     as_json: Json = False,
 ) -> None:
-    """Count facts, entities and relations, and show arities, qualifiers and what occurs most often.
+    """Count facts, entities and relations, and show arities, qualifiers and the most frequent names.
 
     Example: nary stats jf17k --plot jf17k.png
     """
@@ -58,6 +58,6 @@ def _print(summary: "Statistics") -> None:
 
 
 def _shown(summary: "Statistics", name: str) -> str:
-    """The name, and its label where it has one."""
+    """The name, with its label if it has one."""
     label = summary.labels.get(name)
     return f"{name} ({label})" if label and label != name else name

@@ -1,4 +1,4 @@
-"""``nary suggest``: which qualifiers a fact may lack."""
+"""``nary suggest``: qualifiers that a fact may lack."""
 
 from nary.apps.cli.options import Answers, Device, Json, KnownAnswer, KnownOption, RunPath, Threads, WholeFact
 from nary.apps.cli.output import known_by, notice, print_json, print_table
@@ -13,7 +13,7 @@ def suggest(
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """Suggest qualifiers that a fact does not have yet: what stored facts add to it, then the most probable ones.
+    """Suggest qualifiers that may be missing from a fact: known ones from stored facts, then the most probable ones.
 
     A qualifier is known if a stored fact contains the fact with this qualifier; that fact is shown.
 

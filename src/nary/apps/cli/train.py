@@ -1,4 +1,4 @@
-"""``nary train``: learn from facts."""
+"""``nary train``: train a model."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,7 +31,7 @@ def train(
         typer.Option(
             "--model",
             metavar="NAME",
-            help="See: nary models. Without it, a blend for your own data (auto), gran for named ones.",
+            help="See: nary models. Default: auto (a blend) for your own data, gran for named datasets.",
         ),
     ] = None,
     recipe: Annotated[
@@ -49,34 +49,36 @@ def train(
     seed: Annotated[int | None, typer.Option("--seed", help="Short for --set training.seed=N.")] = None,
     seeds: Annotated[
         str | None,
-        typer.Option("--seeds", metavar="N,N,...", help="Train with each seed, rank test, and report mean ± std."),
+        typer.Option(
+            "--seeds", metavar="N,N,...", help="Train with each seed, evaluate on test, and report mean ± std."
+        ),
     ] = None,
     device: Annotated[str | None, typer.Option("--device", help="auto, cpu, cuda, ...")] = None,
     precision: Annotated[str | None, typer.Option("--precision", help="auto, fp32 or bf16.")] = None,
     minutes: Annotated[
         float | None,
-        typer.Option("--minutes", metavar="M", help="Train for about this long, not for the epochs of the recipe."),
+        typer.Option("--minutes", metavar="M", help="Train for about M minutes instead of the epochs of the recipe."),
     ] = None,
     track: Annotated[
         list[str] | None,
         typer.Option(
             "--track",
             metavar="NAME[=WHERE]",
-            help="Report to tensorboard, mlflow, wandb, csv or json, at a folder, experiment, project or file.",
+            help="Report to tensorboard, mlflow, wandb, csv or json; WHERE is a folder, experiment, project or file.",
         ),
     ] = None,
     workers: NumWorkers = None,
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """Train a model on facts, with the recipe shipped for the model and the dataset if there is one.
+    """Train a model on facts, with the shipped recipe for the model and the dataset if there is one.
 
-    Ctrl-C finishes the step, saves a checkpoint, and prints how to continue.
+    Ctrl-C finishes the step, saves a checkpoint, and prints the command that resumes training.
 
-    With --workers, or started by torchrun, processes share each batch and the table of entities, and a run that is at
-    --out already goes on.
+    With --workers, or if started by torchrun, processes share each batch and the entity table, and an existing run at
+    --out is continued.
 
-    With --seeds 0,1,2, OUT has a run for each seed; after Ctrl-C, run the same command again.
+    With --seeds 0,1,2, OUT contains a run for each seed; after Ctrl-C, run the same command again.
 
     Example: nary train nobel --epochs 20 --out runs/nobel
 

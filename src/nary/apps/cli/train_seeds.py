@@ -1,4 +1,4 @@
-"""``nary train --seeds``: the same training with several seeds."""
+"""``nary train --seeds``: the same recipe with several seeds."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def parse_seeds(seeds: str, seed: int | None, minutes: float | None) -> list[int]:
-    """The seeds of the option, which excludes the other two."""
+    """Parse ``--seeds``, which excludes the other two options."""
     if seed is not None or minutes is not None:
         raise SettingError("--seeds does not go with --seed or --minutes", "Leave that out.")
     try:
@@ -33,7 +33,7 @@ def train_over_seeds(
     json: bool,
     callbacks: "Sequence[Callback]",
 ) -> None:
-    """Train with each seed, in a folder that may hold what an interrupted command left, and print the summary."""
+    """Train with each seed, continuing an interrupted command, and print the summary."""
     from nary.recipe import choose_recipe, default_recipe_note
     from nary.runs import prepare_dataset
     from nary.runs.run_folder import free_path

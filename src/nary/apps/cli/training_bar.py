@@ -1,4 +1,4 @@
-"""Live progress of a training, after a note if the machine is busy."""
+"""Live progress of training, after a note if the machine is busy."""
 
 from typing import Self
 

@@ -32,7 +32,7 @@ def tune(
         ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="See: nary models; default: gran.")
+        str | None, typer.Option("--model", metavar="NAME", help="See: nary models. Default: gran.")
     ] = None,
     recipe: Annotated[
         str | None, typer.Option("--recipe", metavar="FILE", help="A TOML file, or the name of a shipped recipe.")
@@ -43,34 +43,34 @@ def tune(
         typer.Option(
             "--search",
             metavar="KIND",
-            help="grid (all), each (one change at a time), random or tpe; default: grid, with ranges tpe.",
+            help="grid (all), each (one change at a time), random or tpe. Default: tpe with --range, else grid.",
         ),
     ] = None,
     trials: Annotated[
-        int | None, typer.Option("--trials", help="The number of trials of random and tpe; default: 10.")
+        int | None, typer.Option("--trials", help="The number of trials for random and tpe. Default: 10.")
     ] = None,
     halving: Annotated[
         bool,
         typer.Option(
-            "--halving", help="Stop trials that are behind on valid: of three, one goes on three times as long."
+            "--halving", help="Successive halving: the best third of the trials continues for three times as long."
         ),
     ] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="The folder of the trials.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="The folder for the trials.")] = None,
     retrain: Annotated[
-        bool, typer.Option("--retrain", help="Then train with the best settings on train+valid.")
+        bool, typer.Option("--retrain", help="Finally train on train+valid with the best settings.")
     ] = False,
     results: Annotated[
         Path | None,
-        typer.Option("--results", metavar="FOLDER", help="Also record the trials there, for nary results."),
+        typer.Option("--results", metavar="FOLDER", help="Also record the trials in this folder, for nary results."),
     ] = None,
     seed: Seed = 0,
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """Train on train with each setting, choose by entity MRR on valid, and write the best settings as a recipe.
+    """Train on train with each setting, select by entity MRR on valid, and write the best settings as a recipe.
 
     The test split is never used. Without a valid split, a fifth of train is held out. After Ctrl-C, run the same
-    command again to resume; finished trials are not trained again.
+    command again to resume; finished trials are not repeated.
 
     Example: nary tune nobel --recipe gran/nobel --grid loss.entity_label_smoothing=0.1,0.2 --grid model.dropout=0.1,0.3
     """

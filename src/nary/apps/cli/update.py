@@ -1,4 +1,4 @@
-"""``nary update``: add facts to a trained model, with names that it does not know."""
+"""``nary update``: add facts and new names to a trained model."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -30,10 +30,10 @@ def update(
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """Add new facts to a trained model, in seconds and without training it anew; RUN stays as it is.
+    """Add new facts to a trained model in seconds, without retraining it; RUN does not change.
 
-    Stored facts and rules have the new facts at once. New entities and relations get vectors that are learned from
-    their facts, while all other weights stay as they are.
+    Stored facts and rules include the new facts. Vectors for new entities and relations are learned from their facts;
+    all other weights do not change.
 
     Example: nary update runs/nobel-gran new-facts.jsonl --out models/nobel-2
     """

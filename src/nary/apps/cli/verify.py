@@ -1,4 +1,4 @@
-"""``nary verify``: whether the files of a run, a model or a mapped dataset are as they were written."""
+"""``nary verify``: check the files of a run, a model or a mapped dataset against their checksums."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,12 +13,10 @@ from nary.errors import SettingError
 def verify(
     folder: Annotated[
         Path,
-        typer.Argument(
-            metavar="FOLDER", show_default=False, help="The folder of a run, of a model or of a mapped dataset."
-        ),
+        typer.Argument(metavar="FOLDER", show_default=False, help="A run folder, a model folder or a mapped dataset."),
     ],
     update: Annotated[
-        bool, typer.Option("--update", help="Accept all files as they are: list them, with new checksums.")
+        bool, typer.Option("--update", help="Accept all files as they are and write new checksums.")
     ] = False,
     json: Json = False,
 ) -> None:
