@@ -17,8 +17,8 @@ def convert(
         typer.Argument(
             metavar="OUT",
             show_default=False,
-            help="A file (.jsonl, .parquet, .tsv, .csv, or RDF: .ttl, .trig, .nt, .nq; compressed with another .gz, .bz2 "
-            "or .zst) or a folder.",
+            help="A file (.jsonl, .parquet, .tsv, .csv, or RDF: .ttl, .trig, .nt, .nq; with another .gz, .bz2 or .zst "
+            "to compress it) or a folder.",
         ),
     ],
     to: Annotated[
