@@ -19,6 +19,8 @@ from nary.facts import Vocabulary
 from nary.inference.export import export
 from nary.models.base import DatasetInfo, Model
 from nary.models.batch import Batch, Group
+from nary.models.blend.model import Blend
+from nary.models.blend.settings import BlendSettings
 from nary.models.gran import Gran, GranSettings
 from nary.runs import TrainedModel
 
@@ -242,4 +244,15 @@ def test_the_options_of_gran_can_be_exported(settings: dict[str, object], data: 
     for size in (1, 4):
         ids, columns = questions(data, size)
         for mine, theirs in zip(expected(model, ids, columns), program(ids, columns), strict=True):
+            np.testing.assert_allclose(theirs.numpy(), mine, rtol=0, atol=1e-4)
+
+
+def test_a_blend_can_be_exported(data: Dataset, tmp_path: Path) -> None:
+    parts = [{"model": {"name": name, "num_layers": 1, "hidden_dim": 16}} for name in ("gran", "hy-transformer")]
+    torch.manual_seed(1)
+    blend = Blend(BlendSettings(parts=parts), DatasetInfo.from_dataset(data)).eval()
+    export(blend, data, tmp_path / "scores.pt2", arity=ARITY)
+    program = torch.export.load(tmp_path / "scores.pt2").module()
+    for ids, columns in cases(data):
+        for mine, theirs in zip(expected(blend, ids, columns), program(ids, columns), strict=True):
             np.testing.assert_allclose(theirs.numpy(), mine, rtol=0, atol=1e-4)

@@ -108,10 +108,9 @@ class Blend(Model):
         roles = self.models[number].roles
         groups = []
         for group in batch.groups:
-            predicted = torch.tensor([role in roles for role in layout.roles(group.qualifiers)])
-            columns = group.columns.where(
-                predicted.to(group.columns.device)[group.columns], int(predicted.nonzero()[0])
-            )
+            predicted = [role in roles for role in layout.roles(group.qualifiers)]
+            is_predicted = torch.tensor(predicted, device=group.columns.device)[group.columns]
+            columns = group.columns.where(is_predicted, predicted.index(True))
             groups.append(replace(group, columns=columns))
         return Batch(groups)
 
