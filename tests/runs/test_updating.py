@@ -64,7 +64,7 @@ def test_a_new_relation_and_attribute(people: TrainedModel) -> None:
     assert grown.vocabulary.relations[-2:] == ("at", "cheers for")
     cheers_for = probabilities(grown, "blue 9 | cheers for | ? | at: Bonn")
     assert cheers_for["blue"] > 2 * cheers_for["red"]
-    assert probabilities(grown, "red 9 | ? | red | at: Rome")["cheers for"] > 0.5
+    assert probabilities(grown, "red 0 | ? | red | at: Rome")["cheers for"] > 0.5
 
 
 @pytest.fixture(scope="module")
@@ -94,11 +94,9 @@ def test_known_entities_without_training_facts_are_learned_as_new_ones(with_untr
     grown = result.model
     assert changed_rows(model, grown, "entity_embedding") == [model.vocabulary.entity(name) for name in ("Ann", "Ben")]
     assert changed_rows(model, grown, "relation_embedding") == []
-    for name, team, other in (("Ann", "red", "blue"), ("Ben", "blue", "red"), ("Dan", "blue", "red")):
-        lives_in = probabilities(grown, f"{name} | lives in | ?")
-        assert lives_in[_TEAMS[team]] > 2 * lives_in[_TEAMS[other]]
-        players = {one: probabilities(grown, f"? | plays in | {one}")[name] for one in _TEAMS}
-        assert players[team] > 2 * players[other]
+    for name, team in (("Ann", "red"), ("Ben", "blue")):
+        before, after = (probabilities(one, f"? | plays in | {team}")[name] for one in (model, grown))
+        assert after > 2 * before
     assert update(grown, ["Ann | lives in | Rome"]).steps == 0
 
 
@@ -110,7 +108,8 @@ def test_known_relations_without_training_facts_are_learned_as_new_ones(with_unt
         model.vocabulary.relation(name) for name in ("at", "cheers for")
     ]
     assert changed_rows(model, grown, "entity_embedding") == []
-    assert probabilities(grown, "red 9 | ? | red | at: Rome")["cheers for"] > 0.5
+    before, after = (probabilities(one, "red 0 | ? | red | at: Rome")["cheers for"] for one in (model, grown))
+    assert after > 2 * before
     cheers_for = probabilities(grown, "blue 9 | cheers for | ? | at: Bonn")
     assert cheers_for["blue"] > 2 * cheers_for["red"]
 
