@@ -4,7 +4,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -246,7 +246,7 @@ def build_parts(
     start = time.perf_counter()
     if module is None:
         torch.manual_seed(recipe.training.seed)  # the initial weights depend on the seed alone
-        module = MODELS.get(recipe.model_name)(recipe.model, info)
+        module = MODELS.get(recipe.model_name)(recipe.model, replace(info, workers=workers))
     seconds = time.perf_counter() - start
     loss = make_loss(recipe.loss, info, device)
     if loss.by_rows:
