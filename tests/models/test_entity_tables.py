@@ -34,11 +34,13 @@ def build(name: str, workers: Workers = ALONE, seed: int = 0) -> Model:
 
 @pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize("size", [2, 3])
-@pytest.mark.parametrize("block", [1 << 25, 16 * 16])
+@pytest.mark.parametrize("in_blocks", [False, True])
 def test_a_worker_begins_with_its_rows_of_the_whole_tables(
-    name: str, size: int, block: int, monkeypatch: pytest.MonkeyPatch
+    name: str, size: int, in_blocks: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(entity_tables, "DRAWN_AT_ONCE", block)
+    if in_blocks:
+        monkeypatch.setattr(entity_tables, "DRAWN_AT_ONCE", 0)
+        monkeypatch.setattr(entity_tables, "BLOCK", 100)
     for rank in range(size):
         workers = Workers(rank, size)
         whole, model = build(name), build(name, workers)
@@ -65,7 +67,8 @@ def test_a_table_of_one_block_is_drawn_as_a_whole() -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_only_a_block_is_drawn_at_a_time(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entity_tables, "DRAWN_AT_ONCE", 40)
+    monkeypatch.setattr(entity_tables, "DRAWN_AT_ONCE", 100)
+    monkeypatch.setattr(entity_tables, "BLOCK", 40)
     drawn: list[int] = []
 
     def count_up(rows: Tensor) -> None:

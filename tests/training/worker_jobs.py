@@ -88,7 +88,7 @@ def untrained(workers: Workers) -> Gran:
 
 def largest_memory(workers: Workers, folder: Path) -> int:
     """Train a run, then finish it once more; the bytes of the largest memory that an operation has allocated."""
-    entity_tables.DRAWN_AT_ONCE = tables.GATHERED_AT_ONCE = 1 << 10
+    entity_tables.DRAWN_AT_ONCE = entity_tables.BLOCK = tables.GATHERED_AT_ONCE = 1 << 10
     with Allocations() as allocations:
         for _ in range(2):
             resume(folder, workers=workers)

@@ -1,6 +1,6 @@
 """Initial values of tables with a row for each entity, of which a model may have the rows of one worker only.
 
-Every worker draws the whole table, a block of rows at a time, and keeps its rows of each block: so the values do not
+Every worker draws all rows of a large table, a block at a time, and keeps its rows of each block: so the values do not
 depend on how many workers there are, and no process holds the table. Random numbers come one after the other, and the
 rows of a worker are in turn with those of the others, so that none can be left out.
 """
@@ -15,7 +15,8 @@ from torch import Tensor, nn
 if TYPE_CHECKING:
     from nary.models.base import DatasetInfo
 
-DRAWN_AT_ONCE = 1 << 25  # numbers: torch needs several times their memory
+DRAWN_AT_ONCE = 1 << 25  # numbers of a table; recorded results depend on it
+BLOCK = 1 << 20  # numbers of a larger table: torch needs several times their memory, which stays in the caches
 
 
 def draw_table(table: Tensor, draw: Callable[[Tensor], object], info: "DatasetInfo", first: int | None = None) -> None:
@@ -23,12 +24,13 @@ def draw_table(table: Tensor, draw: Callable[[Tensor], object], info: "DatasetIn
 
     The entities begin at row ``first``; without it there are none, and the table has all its rows.
     """
-    size = max(1, DRAWN_AT_ONCE // max(1, table[:1].numel()))
+    whole = len(table) if first is None else len(table) - info.num_entity_rows + info.num_entities
+    width, done = table[:1].numel(), 0
+    size = whole if whole * width <= DRAWN_AT_ONCE else max(1, BLOCK // width)
     if first is None or info.workers.size == 1:
         for rows in torch.split(table, size):
             draw(rows)
         return
-    whole, done = len(table) - info.num_entity_rows + info.num_entities, 0
     for start in range(0, whole, size):
         block = table.new_empty(min(size, whole - start), *table.shape[1:])
         draw(block)
