@@ -48,8 +48,9 @@ class ShardedTables(EntityTables):
         """All weights of the model by name, with the tables of all workers: shapes and types, without values."""
         outline = {}
         for name, tensor in self.model.state_dict().items():
-            others = self.num_entities - self.num_local if name in self.parameters else 0
-            shape = (len(tensor) + others, *tensor.shape[1:]) if others else tensor.shape
+            shape = list(tensor.shape)
+            if name in self.parameters:
+                shape[0] += self.num_entities - self.num_local
             outline[name] = torch.empty(shape, dtype=tensor.dtype, device="meta")
         return outline
 
