@@ -22,13 +22,13 @@ def test_the_file_is_that_of_a_process_without_others(size: int, tmp_path: Path)
     assert (tmp_path / "written").read_bytes() == (tmp_path / "expected").read_bytes()
 
 
-@pytest.mark.parametrize("loss", ["cross_entropy", "sampled_softmax"])
-def test_no_worker_holds_a_whole_table(loss: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("loss", "validates"), [("cross_entropy", 1), ("sampled_softmax", 1), ("sampled_softmax", 0)])
+def test_no_worker_holds_a_whole_table(loss: str, validates: int, tmp_path: Path) -> None:
     data = small_data()
     more = tuple(f"unused {number}" for number in range(_MANY - len(data.vocabulary.entities)))
     vocabulary = Vocabulary((*data.vocabulary.entities, *more), data.vocabulary.relations)
-    changed = {"loss__name": loss, "training__batch_size": 8, "training__max_steps": 3, "training__eval_every": 1}
-    recipe = small_recipe(data, **changed, evaluation__memory=1 << 16)
+    changed = {"loss__name": loss, "training__eval_every": validates, "evaluation__memory": 1 << 16}
+    recipe = small_recipe(data, **changed, training__batch_size=8, training__max_steps=3)
     start_in(tmp_path / "run", replace(data, vocabulary=vocabulary), recipe)
     table = 4 * _MANY * 16
     for largest in run_workers(2, largest_memory, tmp_path / "run"):
