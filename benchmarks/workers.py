@@ -13,8 +13,10 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from itertools import pairwise
+from pathlib import Path
 
 import orjson
 import torch
@@ -25,6 +27,7 @@ from nary.models.base import DatasetInfo
 from nary.models.gran import Gran, GranSettings
 from nary.training.batches import TrainingBatches
 from nary.training.callbacks import Callback, StepReport
+from nary.training.checkpoint import Checkpoints
 from nary.training.distributed.trainer import WorkerTrainer
 from nary.training.losses import make_loss
 from nary.training.row_trainer import RowTrainer
@@ -54,8 +57,8 @@ class Times(Callback):
         }
 
 
-def train(entities: int, loss: str, steps: int) -> dict[str, float]:
-    """Train a few steps as the worker that the environment says, or alone."""
+def train(entities: int, loss: str, steps: int, folder: Path) -> dict[str, float]:
+    """Train a few steps as the worker that the environment says, or alone; workers write their weights at the end."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     info = DatasetInfo(entities, RELATIONS, 4, random_facts(entities, 4, 5000))
@@ -65,11 +68,12 @@ def train(entities: int, loss: str, steps: int) -> dict[str, float]:
     function = make_loss(LOSSES.get(loss).settings_class(entity_label_smoothing=0.4), info)
     times = Times()
     with joined() as workers:
-        arguments = (model, batches, function, settings, None, None, None, [times])
+        arguments = (model, batches, function, settings)
         if workers.size > 1:
-            WorkerTrainer(*arguments, workers=workers).fit()
+            checkpoints = Checkpoints(folder / "checkpoints", workers=workers)
+            WorkerTrainer(*arguments, checkpoints, None, None, [times], workers=workers).fit()
         else:
-            (RowTrainer if function.by_rows else Trainer)(*arguments).fit()
+            (RowTrainer if function.by_rows else Trainer)(*arguments, callbacks=[times]).fit()
         figures = times.figures()
         slowest = workers.reduce_(torch.tensor(list(figures.values())), "max")
     return dict(zip(figures, slowest.tolist(), strict=True))
@@ -84,10 +88,12 @@ def run(size: int, options: argparse.Namespace) -> dict[str, float]:
     command = [sys.executable, __file__, "--as-worker"]
     for name in ("entities", "loss", "steps"):
         command += [f"--{name}", str(getattr(options, name))]
-    processes = [
-        subprocess.Popen(command, env={**shared, "RANK": str(rank)}, stdout=subprocess.PIPE) for rank in range(size)
-    ]
-    outputs = [process.communicate()[0] for process in processes]
+    with tempfile.TemporaryDirectory() as folder:
+        command += ["--folder", folder]
+        processes = [
+            subprocess.Popen(command, env={**shared, "RANK": str(rank)}, stdout=subprocess.PIPE) for rank in range(size)
+        ]
+        outputs = [process.communicate()[0] for process in processes]
     return orjson.loads(outputs[0])
 
 
@@ -101,9 +107,10 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--as-worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.as_worker:
-        show(train(options.entities, options.loss, options.steps), as_json=True)
+        show(train(options.entities, options.loss, options.steps, options.folder), as_json=True)
         return
     pairs = [(run(1, options), run(options.workers, options)) for _ in range(options.rounds)]
     one, several = (

@@ -55,6 +55,10 @@ class Workers:
         """Whether this worker does the piece of work with this number: they take turns."""
         return number % self.size == self.rank
 
+    def num_taken(self, total: int) -> int:
+        """How many of ``total`` pieces of work this worker takes."""
+        return len(range(self.rank, total, self.size))
+
     def reduce_(self, tensor: Tensor, by: Literal["sum", "max"] = "sum") -> Tensor:
         """Replace a tensor by the sum or the maximum of those of all workers."""
         if self.size > 1:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import orjson
 import pytest
 from runs.small import (
@@ -24,10 +25,12 @@ from runs.small import (
     weights,
 )
 
+from nary.data.io.reader import read
 from nary.data.io.writer import write
 from nary.errors import NaryError
 from nary.files.writing import temporary_path
-from nary.runs import load_model, resume
+from nary.inference import folder as model_folder
+from nary.runs import load_model, resume, train_or_resume
 from nary.training.checkpoint import CheckpointError
 
 _LONG = {  # hundreds of steps, each of them saved
@@ -169,3 +172,18 @@ def test_a_finished_run_can_be_resumed_and_stays_the_same(tmp_path: Path) -> Non
     assert weights(folder) == before
     assert (folder / "metrics.jsonl").read_bytes() == metrics
     assert trained.loss == orjson.loads(metrics.splitlines()[-1])["loss"]
+
+
+def test_a_run_that_goes_on_with_its_mapped_data_does_not_read_those_in_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(small_data(), tmp_path / "data", format="mapped")
+    data, folder = read(tmp_path / "data"), tmp_path / "run"
+    recipe = small_recipe(data)
+    start_in(folder, data, recipe)
+    write(small_data(50), tmp_path / "other" / "data", format="mapped")
+    other = read(tmp_path / "other" / "data")
+    assert len(train_or_resume(recipe, folder, lambda: other).model.dataset.facts) == len(data.facts)
+    monkeypatch.setattr(model_folder, "load_dataset", None)
+    trained = train_or_resume(recipe, folder, lambda: data).model
+    assert all(isinstance(block.ids, np.memmap) for block in trained.dataset.train.blocks)

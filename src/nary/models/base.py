@@ -17,6 +17,7 @@ from nary.models.alternation import Alternation
 from nary.models.batch import Batch
 from nary.models.products import score_candidates
 from nary.threads import one_thread
+from nary.workers import ALONE, Workers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,6 +41,8 @@ class DatasetInfo:
     facts: FactTable
     scales: Scales = field(default_factory=lambda: Scales.of(()))
     """The literals among the entities, as numbers."""
+    workers: Workers = ALONE
+    """Of several, the model is for this one: of the rows of entities it has those that this worker takes."""
 
     @classmethod
     def from_dataset(
@@ -58,6 +61,11 @@ class DatasetInfo:
             facts if qualifiers else drop_duplicates(facts),
             dataset.vocabulary.scales,
         )
+
+    @property
+    def num_entity_rows(self) -> int:
+        """How many entities have rows in the tables of a new model."""
+        return self.workers.num_taken(self.num_entities)
 
     def num_candidates(self, kind: Kind) -> int:
         """The number of entities or of relations."""

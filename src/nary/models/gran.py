@@ -93,7 +93,7 @@ class Gran(Model):
         # Three tables, not one: the gradient of a look-up is as large as its table.
         self.mask_embedding = nn.Parameter(torch.empty(1, width))
         self.relation_embedding = nn.Parameter(torch.empty(info.num_relations, width))
-        self.entity_embedding = nn.Parameter(torch.empty(info.num_entities, width))
+        self.entity_embedding = nn.Parameter(torch.empty(info.num_entity_rows, width))
         self.role_embedding = _table(self._role_count(), width)
         self.partial_embedding = _table(int(settings.partial_embedding), width)
         self.input_norm = nn.LayerNorm(width, eps=1e-12)
@@ -111,8 +111,8 @@ class Gran(Model):
         self.head_transform = Linear(width, width)
         self.head_norm = nn.LayerNorm(width, eps=1e-12) if settings.head == "code" else None
         self.output_norm = nn.LayerNorm(width, eps=1e-12) if settings.norm == "pre" else None
-        self.output_bias = nn.Parameter(torch.zeros(info.num_relations + info.num_entities))
-        self.output_embedding = _table(0 if settings.tie_embeddings else info.num_relations + info.num_entities, width)
+        self.output_bias = nn.Parameter(torch.zeros(info.num_relations + info.num_entity_rows))
+        self.output_embedding = _table(0 if settings.tie_embeddings else len(self.output_bias), width)
         if settings.value_knots and not settings.tie_embeddings:
             raise SettingError("model.value_knots needs tied embeddings", "Set model.tie_embeddings=true.")
         self.value_rows = None

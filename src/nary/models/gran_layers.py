@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from nary.models.base import Model
+from nary.models.entity_tables import draw_table
 from nary.models.layers import Dropout
 from nary.models.products import Linear, linear
 
 if TYPE_CHECKING:
     from nary.models.gran import GranSettings
-
-_DRAWN_AT_ONCE = 1 << 25  # numbers: torch needs several times their memory
 
 
 @dataclass(frozen=True)
@@ -127,13 +127,16 @@ class GraphAttentionLayer(nn.Module):
         return (x.view(-1, self.heads, *x.shape[1:]) @ table).flatten(0, 1)
 
 
-def init_weights(model: nn.Module) -> None:
+def init_weights(model: Model) -> None:
     """Truncated normal with deviation 0.02, cut at two deviations, for matrices and tables; zeros for biases."""
     for module in model.modules():
         if isinstance(module, nn.Linear):
             nn.init.zeros_(module.bias)
+    tables = model.entity_tables()
     for name, parameter in model.named_parameters():
         if parameter.dim() > 1 and "norm" not in name:
-            count = max(1, _DRAWN_AT_ONCE * len(parameter) // max(1, parameter.numel()))
-            for rows in torch.split(parameter.detach(), count):
-                nn.init.trunc_normal_(rows, std=0.02, a=-0.04, b=0.04)
+            draw_table(parameter.detach(), _draw, model.info, tables.get(name))
+
+
+def _draw(rows: Tensor) -> None:
+    nn.init.trunc_normal_(rows, std=0.02, a=-0.04, b=0.04)

@@ -4,7 +4,7 @@ Nothing in a file is trusted: its header must name the expected tensors, with th
 read. Code written in C may rely on the shape of a tensor without checking it, as fused optimizers do.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import orjson
@@ -35,21 +35,35 @@ def write_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str,
     The bytes go through Python's own files: the library's would hide what went wrong with the disk, only their owner
     could read them, and they are all in memory before the first is written.
     """
-    names = sorted(tensors, key=lambda name: (_ORDER[tensors[name].dtype], name))  # the order of the library
+    write_parts(tensors, lambda name: [tensors[name]], path, metadata)
+
+
+def write_parts(
+    outline: Mapping[str, Tensor],
+    parts: Callable[[str], Iterable[Tensor]],
+    path: Path,
+    metadata: dict[str, str] | None = None,
+) -> None:
+    """Write the same file from ``parts`` of each tensor, its rows in order; ``outline`` has the shapes and types."""
+    names = in_file_order(outline)
     header: dict[str, object] = {} if metadata is None else {"__metadata__": dict(sorted(metadata.items()))}
     end = 0
     for name in names:
-        tensor = tensors[name]
+        tensor = outline[name]
         start, end = end, end + tensor.nbytes
         header[name] = {"dtype": _NAMES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [start, end]}
     text = orjson.dumps(header)
     text += b" " * (-len(text) % 8)
     with path.open("wb") as file:
         file.write(len(text).to_bytes(8, "little") + text)
-        for name in names:
-            flat = tensors[name].detach().contiguous().view(-1)
-            for part in torch.split(flat, _WRITTEN_AT_ONCE):
-                file.write(part.cpu().view(torch.uint8).numpy().data)
+        for flat in (part.detach().contiguous().view(-1) for name in names for part in parts(name)):
+            for piece in torch.split(flat, _WRITTEN_AT_ONCE):
+                file.write(piece.cpu().view(torch.uint8).numpy().data)
+
+
+def in_file_order(outline: Mapping[str, Tensor]) -> list[str]:
+    """The names of tensors in the order of a file, which is that of the library."""
+    return sorted(outline, key=lambda name: (_ORDER[outline[name].dtype], name))
 
 
 def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
@@ -84,6 +98,12 @@ def read_tensors(path: Path, expected: Mapping[str, Tensor]) -> dict[str, Tensor
         if not is_finite(tensor):
             raise ValueError(f"{name} holds what is no number")
     return tensors
+
+
+def map_tensors(path: Path) -> dict[str, Tensor]:
+    """The tensors of a file that this run has written, mapped into memory."""
+    with safe_open(path, framework="pt") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
 
 
 def is_finite(tensor: Tensor) -> bool:

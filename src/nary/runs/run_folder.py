@@ -119,8 +119,12 @@ class RunFolder:
         """Where the checkpoints are."""
         return self.path / "checkpoints"
 
-    def load_dataset(self) -> Dataset:
-        """The dataset of the run, from the model folder."""
+    def load_dataset(self, given: Dataset | None = None) -> Dataset:
+        """The dataset of the run: the one ``given`` if it is the same, which may be mapped; else the stored one."""
+        if given is not None:
+            description = model_folder.read_description(self.model_path)
+            if (given.name, given.fingerprint) == (description.dataset, description.fingerprint):
+                return given
         return model_folder.load_dataset(self.model_path)
 
     def records(self) -> list[dict[str, Any]]:

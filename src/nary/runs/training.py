@@ -4,7 +4,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -161,12 +161,13 @@ def resume(
     verify: bool = True,
     workers: Workers = ALONE,
     epochs: int | None = None,
+    dataset: Dataset | None = None,
 ) -> TrainingResult:
     """Continue the run in a folder from its newest checkpoint; a finished run is only loaded.
 
     ``verify`` compares all files with their checksums, falls back to the checkpoint before if one is damaged, and warns
     of an edited recipe. The number of ``workers`` may be another one than before. ``epochs`` extends the run to so many
-    epochs, with one worker.
+    epochs, with one worker. If ``dataset`` is that of the run, it is not read from the folder.
     """
     folder = RunFolder(path)
     with _locked(folder, workers):
@@ -179,7 +180,7 @@ def resume(
 
             _refuse_parts(workers)
             return resume_blend(folder, callbacks)
-        dataset = folder.load_dataset()
+        dataset = folder.load_dataset(dataset)
         parts = build_parts(dataset, folder.recipe, workers=workers)
         return _fit(parts, dataset, folder.recipe, folder, callbacks, verify, workers)
 
@@ -191,13 +192,17 @@ def train_or_resume(
     callbacks: Sequence[Callback] = (),
     workers: Workers = ALONE,
 ) -> TrainingResult:
-    """Train ``recipe`` in ``path``, or continue the run that is there; ``load`` is called for a new one."""
+    """Train ``recipe`` in ``path``, or continue the run that is there, with the data that it was started with.
+
+    If that is what ``load`` gives, it is not read from the run folder, so that mapped data stay on the disk.
+    """
     (exists,) = workers.any(is_run_folder(path))
+    dataset = prepare_dataset(load(), recipe)
     if not exists:
-        return train_recipe(prepare_dataset(load(), recipe), recipe, path, callbacks, workers=workers)
+        return train_recipe(dataset, recipe, path, callbacks, workers=workers)
     if effective_settings(RunFolder(path).recipe) != effective_settings(recipe):
         raise OutputError(f"{path} holds a run with other settings", "Choose another --out, or remove that folder.")
-    return resume(path, callbacks, workers=workers)
+    return resume(path, callbacks, workers=workers, dataset=dataset)
 
 
 def _locked(folder: RunFolder, workers: Workers) -> AbstractContextManager[None]:
@@ -246,7 +251,7 @@ def build_parts(
     start = time.perf_counter()
     if module is None:
         torch.manual_seed(recipe.training.seed)  # the initial weights depend on the seed alone
-        module = MODELS.get(recipe.model_name)(recipe.model, info)
+        module = MODELS.get(recipe.model_name)(recipe.model, replace(info, workers=workers))
     seconds = time.perf_counter() - start
     loss = make_loss(recipe.loss, info, device)
     if loss.by_rows:

@@ -9,7 +9,7 @@ without others, can go on from there.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,10 +31,12 @@ from nary.files.manifest import (
     updating,
     write_manifest,
 )
-from nary.files.writing import atomic_path, reporting
+from nary.files.writing import atomic_path, remove, reporting, temporary_path
 from nary.models.base import Model
 from nary.models.weights import read_metadata, read_shapes, read_tensors, write_tensors
 from nary.training.distributed.shards import SHARDS, ShardReader, entity_tensors, shard_name, shard_names, step_of_shard
+from nary.training.distributed.tables import ShardedTables
+from nary.training.distributed.whole import write_whole
 from nary.training.optimizer import Optimizer
 from nary.workers import ALONE, Workers
 
@@ -132,12 +134,30 @@ class Checkpoints:
         names = shard_names(state.step, self._workers.size)
         return {name: Entry(*orjson.loads(content)) for name, content in zip(names, entries, strict=False)}
 
-    def save_best(self, model: nn.Module, state: TrainState) -> None:
-        """Store the weights as the best so far."""
+    def save_best(self, model: nn.Module, state: TrainState, written: Path | None = None) -> None:
+        """Store the weights as the best so far; of several workers they are ``written`` already."""
         if not self._workers.is_first:
             return
         with self._updating() as update:
-            write_tensors(model.state_dict(), update.path(_BEST), _metadata({"step": state.step}))
+            if written is None:
+                write_tensors(model.state_dict(), update.path(_BEST), _metadata({"step": state.step}))
+            else:
+                written.replace(update.path(_BEST))
+
+    @contextmanager
+    def whole(self, tables: ShardedTables, state: TrainState) -> Iterator[Path]:
+        """The weights of all workers in a file, which is there until the end of the block."""
+        if self._workers.is_first:
+            self._make_folder()
+        name = temporary_path(self.folder / _BEST).name if self._workers.is_first else ""
+        path = self.folder / self._workers.from_first(name.encode()).decode()
+        try:
+            with reporting(path):
+                write_whole(tables, path, _metadata({"step": state.step}))
+            yield path
+        finally:
+            if self._workers.is_first:
+                remove(path)
 
     def restore(self, model: nn.Module, optimizer: Optimizer) -> TrainState:
         """Load the newest usable checkpoint into ``model`` and ``optimizer``; a new state if there is none.
@@ -182,16 +202,23 @@ class Checkpoints:
         expected = _expected(path, model, optimizer, paths[:1])
         reader = ShardReader(expected, entity_tensors(model, optimizer), model.info.num_entities, self._workers)
         if size == 1:
-            return reader.cut(_read(path, {**expected, **reader.of_worker(ALONE)}))
-        tensors = _read(path, {name: tensor for name, tensor in expected.items() if name not in reader.expected})
-        with _reading(path):
-            return tensors | reader.read(paths, self._check)
+            tensors = _read(path, {**expected, **reader.of_worker(ALONE)})
+            reader.take(tensors, ALONE)
+        else:
+            tensors = _read(path, {name: tensor for name, tensor in expected.items() if name not in reader.rows})
+            with _reading(path):
+                reader.read(paths, self._check)
+        return tensors | reader.rows
 
     def restore_best(self, model: nn.Module) -> None:
         """Load the best weights into ``model``."""
+        model.load_state_dict(self.best(model.state_dict()))
+
+    def best(self, expected: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The best weights, of the names, shapes and types of ``expected``, mapped into memory."""
         path = self.folder / _BEST
         self._check(path)
-        model.load_state_dict(_read(path, model.state_dict()))
+        return _read(path, expected)
 
     def _updating(self) -> AbstractContextManager[FolderUpdate]:
         self._make_folder()
@@ -230,7 +257,7 @@ class MemoryCheckpoints(Checkpoints):
     def save(self, model: nn.Module, optimizer: Optimizer, state: TrainState) -> None:
         """Do nothing."""
 
-    def save_best(self, model: nn.Module, state: TrainState) -> None:
+    def save_best(self, model: nn.Module, state: TrainState, written: Path | None = None) -> None:
         """Copy the weights as the best so far."""
         self._best = {name: tensor.clone() for name, tensor in model.state_dict().items()}
 
@@ -297,6 +324,6 @@ def _expected(path: Path, model: nn.Module, optimizer: Optimizer, shards: Iterab
     return expected
 
 
-def _read(path: Path, expected: dict[str, Tensor]) -> dict[str, Tensor]:
+def _read(path: Path, expected: Mapping[str, Tensor]) -> dict[str, Tensor]:
     with _reading(path):
         return read_tensors(path, expected)

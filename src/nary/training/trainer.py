@@ -174,12 +174,15 @@ class Trainer:
         is_best = state.best is None or score > state.best
         if is_best:
             state.best, state.best_step, state.since_best = score, state.step, 0
-            self.checkpoints.save_best(self.model, state)
+            self._save_best()
         else:
             state.since_best += 1
         report = ValidationReport(state.step, self._epoch(), state.seconds, score, is_best)
         for callback in self.callbacks:
             callback.on_validate(self, report)
+
+    def _save_best(self) -> None:
+        self.checkpoints.save_best(self.model, self.state)
 
     def _out_of_patience(self) -> bool:
         return 0 < self.settings.patience <= self.state.since_best

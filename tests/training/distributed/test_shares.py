@@ -7,7 +7,7 @@ from runs.small import small_data
 
 from nary.training.batches import TrainingBatches
 from nary.training.distributed.shares import order_by_worker, share_of
-from nary.training.distributed.tables import cut_rows, rows_of_worker
+from nary.training.distributed.tables import cut_rows
 from nary.training.losses import split_targets
 from nary.training.settings import TrainingSettings
 from nary.workers import Workers
@@ -56,4 +56,4 @@ def test_rows_of_a_table_with_rows_of_no_entity() -> None:
     table = torch.tensor([100, 101, 0, 1, 2, 3, 4, 200])
     assert cut_rows(table, 2, 5, Workers(0, 2)).tolist() == [100, 101, 0, 2, 4, 200]
     assert cut_rows(table, 2, 5, Workers(1, 2)).tolist() == [100, 101, 1, 3, 200]
-    assert [rows_of_worker(5, Workers(rank, 3)) for rank in range(3)] == [2, 2, 1]
+    assert [Workers(rank, 3).num_taken(5) for rank in range(3)] == [2, 2, 1]

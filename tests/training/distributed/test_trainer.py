@@ -1,5 +1,6 @@
 """Several workers learn what one process learns."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,13 +11,15 @@ from nary.workers import ALONE
 
 
 @pytest.fixture(scope="module")
-def expected() -> list[tuple[list[float], dict[str, Any]]]:
-    return train_all(ALONE)
+def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[list[float], dict[str, Any]]]:
+    return train_all(ALONE, tmp_path_factory.mktemp("alone"))
 
 
 @pytest.mark.parametrize("size", [2, 3])
-def test_workers_learn_what_one_process_learns(size: int, expected: list[tuple[list[float], dict[str, Any]]]) -> None:
-    results = run_workers(size, train_all)
+def test_workers_learn_what_one_process_learns(
+    size: int, expected: list[tuple[list[float], dict[str, Any]]], tmp_path: Path
+) -> None:
+    results = run_workers(size, train_all, tmp_path)
     for number, (losses, weights) in enumerate(expected):
         for of_worker in results:
             assert of_worker is not None

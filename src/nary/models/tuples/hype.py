@@ -10,6 +10,7 @@ from nary.config import Settings
 from nary.errors import SettingError
 from nary.models.base import DatasetInfo, Kind
 from nary.models.batch import Batch
+from nary.models.entity_tables import xavier_entities
 from nary.models.layers import Dropout
 from nary.models.tuples.base import xavier_uniform
 from nary.models.tuples.multilinear import Multilinear
@@ -54,7 +55,7 @@ class HypE(Multilinear):
                 f"model.filter_size is {size}, but model.embedding_dim only {width}", "Choose a smaller one."
             )
         super().__init__(settings, info, width, settings.dropout, xavier_uniform)
-        self.entity = nn.Parameter(xavier_uniform(torch.empty(info.num_entities, width)))
+        self.entity = xavier_entities(info, width, "uniform")
         filters = torch.empty(info.max_arity + 1, settings.num_filters, size).uniform_(-_FILTER_BOUND, _FILTER_BOUND)
         self.filters = nn.Parameter(filters[1:] + filters[:1])  # [slot, c, t]; the published map has a bias
         starts = range(0, width - size + 1, settings.stride)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from nary.config import Settings
 from nary.models.base import DatasetInfo
+from nary.models.entity_tables import xavier_entities
 from nary.models.layers import Dropout
 from nary.models.tuples.base import Init, TupleModel, xavier_normal
 from nary.models.tuples.schemas import Tuples
@@ -79,7 +80,7 @@ class MDistMult(Multilinear):
 
     def __init__(self, settings: MDistMultSettings, info: DatasetInfo) -> None:
         super().__init__(settings, info, settings.embedding_dim, settings.dropout)
-        self.entity = nn.Parameter(xavier_normal(torch.empty(info.num_entities, settings.embedding_dim)))
+        self.entity = xavier_entities(info, settings.embedding_dim)
 
     def transform(self, entities: Tensor) -> Tensor:
         """The vectors of the entities [n, k, d]."""
@@ -95,7 +96,7 @@ class CP(Multilinear):
 
     def __init__(self, settings: Settings, info: DatasetInfo, width: int, dropout: float) -> None:
         super().__init__(settings, info, width, dropout)
-        slots = [xavier_normal(torch.empty(info.num_entities, width)) for _ in range(info.max_arity)]
+        slots = [xavier_entities(info, width).detach() for _ in range(info.max_arity)]
         self.entity = nn.Parameter(torch.cat(slots, 1))
 
     def transform(self, entities: Tensor) -> Tensor:
@@ -175,7 +176,7 @@ class HSimplE(Multilinear):
 
     def __init__(self, settings: HSimplESettings, info: DatasetInfo) -> None:
         super().__init__(settings, info, settings.embedding_dim, settings.dropout)
-        self.entity = nn.Parameter(xavier_normal(torch.empty(info.num_entities, settings.embedding_dim)))
+        self.entity = xavier_entities(info, settings.embedding_dim)
 
     def transform(self, entities: Tensor) -> Tensor:
         """The rotated vectors of the entities [n, k, d]."""

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from nary.config import Settings
 from nary.models.base import DatasetInfo
+from nary.models.entity_tables import xavier_entities
 from nary.models.layers import Dropout, embed_ids
 from nary.models.tuples.base import TupleModel, xavier_normal
 from nary.models.tuples.schemas import Tuples
@@ -46,7 +47,7 @@ class RAM(TupleModel):
         super().__init__(settings, info)
         parts, bases = settings.num_parts, settings.num_bases
         self.parts = parts
-        self.entity = nn.Parameter(xavier_normal(torch.empty(info.num_entities, parts * settings.embedding_dim)))
+        self.entity = xavier_entities(info, parts * settings.embedding_dim)
         self.basis = nn.Parameter(xavier_normal(torch.empty(bases, settings.embedding_dim)))
         self.weights = self.schema_parameter((info.max_arity, bases), xavier_normal)
         for arity in range(2, info.max_arity + 1):

@@ -1,7 +1,7 @@
 """The rows of entity tables in checkpoints of several workers: a file of each, which any number of them can read."""
 
 from collections.abc import Callable, Iterable, Mapping
-from math import gcd
+from math import lcm
 from pathlib import Path
 
 import torch
@@ -9,7 +9,6 @@ from torch import Tensor
 
 from nary.models.base import Model
 from nary.models.weights import read_tensors
-from nary.training.distributed.tables import cut_rows, rows_of_worker
 from nary.training.optimizer import Optimizer
 from nary.workers import Workers
 
@@ -48,48 +47,54 @@ def entity_tensors(model: Model, optimizer: Optimizer) -> dict[str, int]:
 class ShardReader:
     """Reads the rows of a worker from what any number of workers have written.
 
-    ``expected`` has the tensors of this worker, by name; ``first_rows`` says where their entities begin.
+    ``expected`` has the tensors of this worker, by name; ``first_rows`` says where their entities begin. Weights are
+    read into the model itself, so that there are no two copies of them.
     """
 
     def __init__(
         self, expected: Mapping[str, Tensor], first_rows: Mapping[str, int], num_entities: int, workers: Workers
     ) -> None:
-        self.expected = {name: expected[name] for name in first_rows if name in expected}
         self.first_rows = first_rows
         self.num_entities = num_entities
         self.workers = workers
+        self.rows = {
+            name: expected[name] if name.startswith("model.") else torch.empty_like(expected[name])
+            for name in first_rows
+            if name in expected
+        }
+        """The rows of this worker, once they are read."""
 
     def of_worker(self, other: Workers) -> dict[str, Tensor]:
         """What is expected in the file of another worker: shapes and types, with values of no meaning."""
-        change = rows_of_worker(self.num_entities, other) - rows_of_worker(self.num_entities, self.workers)
+        change = other.num_taken(self.num_entities) - self.workers.num_taken(self.num_entities)
         return {
             name: torch.empty(len(tensor) + change, *tensor.shape[1:], dtype=tensor.dtype, device="meta")
-            for name, tensor in self.expected.items()
+            for name, tensor in self.rows.items()
         }
 
-    def cut(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The rows of this worker from the whole tables of a process without others; other tensors stay."""
-        cut = {
-            name: cut_rows(tensors[name], self.first_rows[name], self.num_entities, self.workers)
-            for name in self.expected
-        }
-        return {**tensors, **cut}
-
-    def read(self, paths: Iterable[Path], check: Callable[[Path], None]) -> dict[str, Tensor]:
-        """The rows of this worker from the files of all workers, each checked before."""
+    def read(self, paths: Iterable[Path], check: Callable[[Path], None]) -> None:
+        """Read from the files of all workers, each checked before."""
         paths = list(paths)
-        entities = torch.arange(self.workers.rank, self.num_entities, self.workers.size)
-        tensors = {name: torch.empty(tensor.shape, dtype=tensor.dtype) for name, tensor in self.expected.items()}
         for rank, path in enumerate(paths):
-            if (rank - self.workers.rank) % gcd(len(paths), self.workers.size):
-                continue  # it has no row of this worker
-            check(path)
-            shard = read_tensors(path, self.of_worker(Workers(rank, len(paths))))
-            here = (entities % len(paths) == rank).nonzero()[:, 0]
-            source = entities[here] // len(paths)
-            for name, tensor in tensors.items():
-                first, after = self.first_rows[name], self.first_rows[name] + len(entities)
-                tensor[:first] = shard[name][:first]
-                tensor[first + here] = shard[name][first + source]
-                tensor[after:] = shard[name][len(shard[name]) - (len(tensor) - after) :]
-        return tensors
+            writer = Workers(rank, len(paths))
+            if self._first_shared(writer) is not None:
+                check(path)
+                self.take(read_tensors(path, self.of_worker(writer)), writer)
+
+    def take(self, tensors: Mapping[str, Tensor], writer: Workers) -> None:
+        """Copy the rows of this worker from the tensors of the ``writer``; both have some entities in turn."""
+        entity = self._first_shared(writer)
+        assert entity is not None
+        step = lcm(writer.size, self.workers.size)
+        for name, rows in self.rows.items():
+            first, source = self.first_rows[name], tensors[name]
+            after = first + self.workers.num_taken(self.num_entities)
+            places = slice(first + entity // self.workers.size, after, step // self.workers.size)
+            rows[:first] = source[:first]
+            rows[places] = source[first + entity // writer.size :: step // writer.size][: len(rows[places])]
+            rows[after:] = source[len(source) - (len(rows) - after) :]
+
+    def _first_shared(self, writer: Workers) -> int | None:
+        """The first entity whose rows both workers have."""
+        numbers = range(self.workers.rank, lcm(writer.size, self.workers.size), self.workers.size)
+        return next(filter(writer.takes, numbers), None)

@@ -4,26 +4,30 @@ Neighbors in the vocabulary are often alike, so that rows in turn give all worke
 rows of no entity, before or after those of the entities. They are few, and every worker has them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from nary.models.base import Model
 from nary.training.rows import EntityTables
-from nary.workers import Workers
+from nary.workers import ALONE, Workers
+
+GATHERED_AT_ONCE = 1 << 24  # numbers at the first worker
 
 
 class ShardedTables(EntityTables):
-    """The entity tables of a model, of which this worker keeps its rows from now on."""
+    """The entity tables of a model, of which this worker has its rows; those of a whole model are cut."""
 
     def __init__(self, model: Model, workers: Workers) -> None:
         super().__init__(model)
         self.workers = workers
         self.num_entities = model.info.num_entities
-        self.num_local = rows_of_worker(self.num_entities, workers)
+        self.num_local = workers.num_taken(self.num_entities)
         for name, parameter in self.parameters.items():
-            parameter.data = cut_rows(parameter.data, self.first_rows[name], self.num_entities, workers)
+            if len(parameter) >= self.first_rows[name] + self.num_entities:  # it was not built for this worker
+                parameter.data = cut_rows(parameter.data, self.first_rows[name], self.num_entities, workers)
 
     def split(self, name: str, rows: Tensor, count: int) -> Sequence[Tensor]:
         """The parts of some rows of a table: those before the entities, those of ``count`` entities, those after."""
@@ -40,24 +44,37 @@ class ShardedTables(EntityTables):
         places = torch.arange(size, device=entities.device)
         return torch.cat([places[:first], first + entities // self.workers.size, places[first + self.num_local :]])
 
-    def whole(self, name: str, everywhere: bool = False) -> Tensor:
-        """A table with the rows of all workers; without ``everywhere`` only that of the first worker has all."""
+    def outline(self) -> dict[str, Tensor]:
+        """All weights of the model by name, with the tables of all workers: shapes and types, without values."""
+        outline = {}
+        for name, tensor in self.model.state_dict().items():
+            shape = list(tensor.shape)
+            if name in self.parameters:
+                shape[0] += self.num_entities - self.num_local
+            outline[name] = torch.empty(shape, dtype=tensor.dtype, device="meta")
+        return outline
+
+    def blocks(self, name: str) -> Iterator[Tensor]:
+        """The rows of the whole table in order, a block at a time; all workers take part, the first one has them."""
         before, rows, after = self.split(name, self.parameters[name].detach(), self.num_local)
         everyone = [Workers(rank, self.workers.size) for rank in range(self.workers.size)]
-        counts = [rows_of_worker(self.num_entities, worker) for worker in everyone]
-        if everywhere:
-            parts = list(self.workers.concatenate(rows, counts).split_with_sizes(counts))
-        else:
-            parts = self.workers.to_first(rows, counts)
-        table = rows.new_empty(sum(map(len, parts)), *rows.shape[1:])
-        for rank, part in enumerate(parts):
-            table[rank :: self.workers.size] = part
-        return torch.cat([before, table, after])
+        counts = [worker.num_taken(self.num_entities) for worker in everyone]
+        size = max(1, GATHERED_AT_ONCE // (self.workers.size * max(1, rows[:1].numel())))
+        yield before
+        for start in range(0, max(counts), size):
+            part = slice(start, start + size)
+            parts = self.workers.to_first(rows[part], [len(range(count)[part]) for count in counts])
+            block = rows.new_empty(sum(map(len, parts)), *rows.shape[1:])
+            for rank, of_worker in enumerate(parts):
+                block[rank :: self.workers.size] = of_worker
+            yield block
+        yield after
 
-
-def rows_of_worker(num_entities: int, workers: Workers) -> int:
-    """How many of the entities a worker has."""
-    return len(range(workers.rank, num_entities, workers.size))
+    def replace_by(self, weights: Mapping[str, Tensor]) -> None:
+        """Give the model all ``weights``, with the tables of all workers, in place of its own."""
+        for name, parameter in self.model.named_parameters():
+            parameter.data = weights[name].to(parameter.device)
+        self.model.info = replace(self.model.info, workers=ALONE)
 
 
 def cut_rows(table: Tensor, first: int, num_entities: int, workers: Workers) -> Tensor:

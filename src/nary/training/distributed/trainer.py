@@ -9,6 +9,7 @@ from torch import Tensor
 from nary.errors import SettingError
 from nary.models.alternation import Phase
 from nary.models.base import Model
+from nary.models.weights import map_tensors
 from nary.training.batches import TrainingBatch
 from nary.training.distributed.loss import AllQueries, sharded_cross_entropy
 from nary.training.distributed.shares import order_by_worker, share_of
@@ -28,7 +29,8 @@ _FACTOR = 0x9E3779B97F4A7C15  # any large odd number: the seeds of workers diffe
 class WorkerTrainer(Trainer):
     """Trains with a share of each batch and a share of the rows of the entity tables.
 
-    At the end, the model of the first worker is whole again. ``validate`` must rank the same at all workers.
+    Checkpoints must be in a folder that all workers can reach. To validate, all map the weights from a file there; so
+    does the first worker at the end, and has the whole model then. ``validate`` must rank the same at all workers.
     """
 
     loss: CrossEntropyLoss | SampledSoftmaxLoss
@@ -149,16 +151,21 @@ class WorkerTrainer(Trainer):
         return pieces[-1].item()
 
     def _validate(self) -> None:
-        tables = {name: self.tables.whole(name, everywhere=True) for name in self.tables.parameters}
-        self.tables.run(super()._validate, tables=tables, num_entities=self.tables.num_entities)
+        with self.checkpoints.whole(self.tables, self.state) as self._written:
+            weights = map_tensors(self._written)
+            tables = {name: weights[name].to(self.device) for name in self.tables.parameters}
+            self.tables.run(super()._validate, tables=tables, num_entities=self.tables.num_entities)
+
+    def _save_best(self) -> None:
+        self.checkpoints.save_best(self.model, self.state, self._written)
 
     def _complete(self) -> None:
-        for name, parameter in self.tables.parameters.items():
-            table = self.tables.whole(name)
-            if self.workers.is_first:
-                parameter.data = table
-        if self.workers.is_first:
-            super()._complete()
+        if self.state.best is None:
+            with self.checkpoints.whole(self.tables, self.state) as path:
+                if self.workers.is_first:
+                    self.tables.replace_by(map_tensors(path))
+        elif self.workers.is_first:
+            self.tables.replace_by(self.checkpoints.best(self.tables.outline()))
 
 
 def _gradient(tensor: Tensor) -> Tensor:
