@@ -28,7 +28,7 @@ class Protocol(Settings):
     filter_splits: list[_Split] = Field(default=["train", "valid", "test"])
     """The splits to search for known answers; splits that a dataset does not have are ignored."""
     ties: Ties = "mean"
-    """The rank of an answer among candidates with the same score: the mean, the best or the worst."""
+    """Which rank an answer gets among candidates with the same score: the mean, the best or the worst."""
     candidates: Literal["all", "seen"] = "all"
     """Rank subjects and objects against all entities, or only against the entities that occur as subject or object of a
     fact in any split. Values are always ranked against all entities; relations and attributes against all relations."""
