@@ -1,4 +1,4 @@
-"""Train a model, resume a run, and list the models, datasets and recipes there are."""
+"""Train models, resume runs, and list the available models, datasets and recipes."""
 
 import warnings
 from collections.abc import Sequence
@@ -51,21 +51,24 @@ def train(
     """Train a model on facts.
 
     Args:
-        data: A :class:`Dataset`, the name of one (``"nobel"``), or the path of a file or folder of facts.
+        data: A :class:`Dataset`, the name of a dataset (``"nobel"``), or the path of a file or folder of facts.
         model: The name of a model (see :func:`list_models`), a model class, or a model to train further. ``"auto"``
-            trains rules, GRAN and a tuple model within ``minutes``, ten if not given, and blends them. If no model is
-            given, that is trained on data without a recipe, unless there are ``settings`` of a model; otherwise GRAN.
+            trains rules, GRAN and a tuple model within ``minutes`` (default: ten) and blends them. By default,
+            ``"auto"`` is used for your own data with 100 facts or more, unless ``recipe`` or settings of the model, the
+            loss or the training are given (``seed``, ``device`` and ``precision`` do not count). Otherwise, the default
+            is GRAN.
         recipe: The name of a shipped recipe (see :func:`list_recipes`), the path of a TOML file, or a :class:`Recipe`.
-            By default the recipe shipped for this model and dataset, or else the model's small recipe for ``nobel``;
-            GRAN then has sizes by the number of facts.
-        out: A folder for the run, with checkpoints from which ``nary train --resume`` continues. By default nothing
+            By default, the recipe shipped for this model and dataset. If there is none, the model's small recipe for
+            ``nobel`` is used; for GRAN, its sizes are then adapted to the number of facts.
+        out: A run folder to write, with checkpoints from which ``nary train --resume`` continues. By default, nothing
             is written.
-        callbacks: Called while training; see :class:`nary.training.callbacks.Callback`.
-        device: ``"cpu"``, ``"cuda"``, ...; by default an accelerator if there is one.
-        minutes: Train for about this long, instead of the epochs of the recipe: the speed of a few steps says how many
-            fit, and the learning rate decays over them.
-        progress: Show a bar in a terminal or notebook; ``NARY_PROGRESS=0`` in the environment turns off all bars.
-        settings: Other values for keys of the recipe by their own name: ``epochs=20, num_layers=2, loss="margin"``.
+        callbacks: Notified during training; see :class:`nary.training.callbacks.Callback`.
+        device: ``"cpu"``, ``"cuda"``, ...; by default, CUDA if available.
+        minutes: Train for about this many minutes instead of the epochs of the recipe. The speed of a few steps
+            determines how many steps fit; the learning rate decays over them.
+        progress: Show a progress bar in a terminal or notebook. ``NARY_PROGRESS=0`` in the environment turns off all
+            bars.
+        settings: Values for other keys of the recipe, by their own names: ``epochs=20, num_layers=2, loss="margin"``.
 
     Returns:
         The trained model with its metrics on the valid split and the loss of every step.
@@ -88,22 +91,22 @@ def train_seeds(
     progress: bool = True,
     **settings: "Unpack[TrainKeywords]",
 ) -> SeedResults:
-    """Train a model with each of several seeds and rank the test split, for the mean and deviation of its metrics.
+    """Train a model with several seeds, evaluate each run on the test split, and summarize the metrics.
 
     Args:
         data: As for :func:`train`.
         model: The name of a model, or a model class.
         seeds: The seeds.
         recipe: As for :func:`train`.
-        out: A folder for the experiment: a run folder for each seed, with its report, and ``summary.json``. Called
-            again, the function goes on where it was interrupted. By default nothing is written.
-        callbacks: Called while training, for each seed in turn.
+        out: A folder for the experiment. It contains a run folder with a report for each seed, and ``summary.json``.
+            After an interruption, call the function again to continue. By default, nothing is written.
+        callbacks: Notified during training, for each seed in turn.
         device: As for :func:`train`.
-        progress: Show a bar in a terminal or notebook.
+        progress: Show a progress bar in a terminal or notebook.
         settings: As for :func:`train`.
 
     Returns:
-        The runs, their reports, and mean and standard deviation as a table or data frame.
+        The runs, their reports, and the mean and standard deviation of the metrics as a table or data frame.
 
     """
     dataset, chosen, _ = _prepare(data, model, recipe, device, None, settings)
@@ -160,14 +163,14 @@ def resume(
     progress: bool = True,
     verify: bool = True,
 ) -> TrainingResult:
-    """Continue the training in a run folder from its newest checkpoint; a finished run is only loaded.
+    """Resume training in a run folder from its newest checkpoint. A finished run is only loaded.
 
     Args:
         folder: The run folder, from ``nary.train(..., out=folder)`` or ``nary train``.
-        epochs: Extend the run to so many epochs in all, also if it is finished. The learning rate then follows the
-            schedule of so many epochs.
-        callbacks: Called while training; see :class:`nary.training.callbacks.Callback`.
-        progress: Show a bar in a terminal or notebook.
+        epochs: Extend the run to this total number of epochs, even if it is finished. The learning rate then follows
+            the schedule of this number of epochs.
+        callbacks: Notified during training; see :class:`nary.training.callbacks.Callback`.
+        progress: Show a progress bar in a terminal or notebook.
         verify: Compare all files with their checksums.
 
     Returns:
@@ -179,29 +182,27 @@ def resume(
 
 
 def blend(runs: Sequence[str | Path | TrainedModel], *, out: str | Path | None = None) -> BlendResult:
-    """Blend trained models over the same data into one.
+    """Blend models that were trained on the same data into one.
 
     Args:
-        runs: Two or more run folders, model folders or trained models. None may have learned from the valid split: the
-            weights of the blend are fitted on it.
-        out: A run folder to write. By default nothing is written.
+        runs: Two or more run folders, model folders or trained models. None of them may have been trained on the valid
+            split, because the weights of the blend are fitted on it.
+        out: A run folder to write. By default, nothing is written.
 
     Returns:
-        The blend, a model like any other, with the MRR and the training time of each part.
+        The blend, which is used like any other model, with the MRR and the training time of each part.
 
     """
     return blend_runs(runs, None if out is None else Path(out))
 
 
 def push(run: str | Path, repository: str, *, public: bool = False) -> str:
-    """Upload a trained model to the Hugging Face Hub, as one commit.
-
-    The facts and names that the model knows are uploaded with it.
+    """Upload a trained model, with the facts and names that it knows, to the Hugging Face Hub as one commit.
 
     Args:
         run: A run folder or a model folder.
-        repository: ``"owner/name"``. If it does not exist, it is created.
-        public: Let everybody see a repository that is created here. The visibility of an existing one stays.
+        repository: ``"owner/name"``. It is created if it does not exist.
+        public: Make a new repository public. The visibility of an existing one does not change.
 
     Returns:
         The address of the commit for :func:`load_model`, such as ``"hf://owner/name@commit"``.

@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     import polars
 
 SPLITS = ("train", "valid", "test", "context")
-"""The possible splits. ``context`` holds facts that are given at test time, for inductive datasets."""
+"""The possible splits. ``context`` holds facts that are available at test time, for inductive datasets."""
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Facts in splits, encoded with one vocabulary. ``notes`` are remarks for the user, such as skipped lines.
+    """Facts in splits, encoded with one vocabulary.
 
-    ``prefixes`` are those that names from RDF are shortened by, such as ``ex`` for ``http://example.org/``.
+    ``notes`` are messages for the user, for example about skipped lines. ``prefixes`` are used to shorten names from
+    RDF, such as ``ex`` for ``http://example.org/``.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Dataset:
     ) -> "Dataset":
         """Build a dataset from facts by split (``train``, ``valid``, ``test``, ``context``).
 
-        ``labels`` are texts for names.
+        ``labels`` maps names to readable text.
         """
         if unknown := [split for split in splits if split not in SPLITS]:
             raise DatasetError(f"no split is called {unknown[0]!r}", did_you_mean(unknown[0], SPLITS))
@@ -53,12 +54,12 @@ class Dataset:
 
     @classmethod
     def from_dataframe(cls, edges: Any, nodes: Any = None, *, name: str = "data frame", **choices: Any) -> "Dataset":
-        """Build a dataset from a data frame of polars or pandas: a fact for each row, as ``nary import`` does.
+        """Build a dataset from a polars or pandas data frame, with one fact per row, as ``nary import`` does.
 
-        The columns ``start``, ``end`` and ``type`` are guessed or given by name; each other column is a qualifier.
-        Numbers and dates are literals, strings are entities. ``nodes`` has the ids, names and types of nodes. Further
-        keywords are ``relation``, ``node_id``, ``node_name``, ``node_type``, ``value_types`` (by column), ``ignored``
-        and ``node_facts``. A data frame as :meth:`to_polars` returns it is also accepted.
+        The columns ``start``, ``end`` and ``type`` are guessed unless you name them; every other column is a qualifier.
+        Numbers and dates become literals, strings become entities. ``nodes`` is a data frame with the ids, names and
+        types of nodes. Further keywords are ``relation``, ``node_id``, ``node_name``, ``node_type``, ``value_types``
+        (by column), ``ignored`` and ``node_facts``. A data frame returned by :meth:`to_polars` is also accepted.
         """
         from nary.data.frames import from_dataframe
 
@@ -71,7 +72,7 @@ class Dataset:
         return to_polars(self)
 
     def to_pandas(self) -> Any:
-        """The same as :meth:`to_polars`, for pandas, which must be installed."""
+        """The same as :meth:`to_polars`, but for pandas, which must be installed."""
         from nary.data.frames import as_pandas
 
         return as_pandas(self.to_polars())
@@ -99,12 +100,12 @@ class Dataset:
 
     @cached_property
     def facts(self) -> FactTable:
-        """The facts of all splits, one after the other."""
+        """The facts of all splits, concatenated."""
         return FactTable.concatenate(list(self.splits.values()))
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of facts, splits and names, independent of the files they come from."""
+        """A hash of facts, splits and names, independent of the files they were read from."""
         parts = [self.vocabulary.fingerprint, *(f"{split} {table.fingerprint}" for split, table in self.splits.items())]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -116,7 +117,7 @@ class Dataset:
         return sum(map(len, self.splits.values()))
 
     def __iter__(self) -> Iterator[Fact]:
-        """All facts by name, split after split; ``data.train.facts(data.vocabulary)`` are those of one split."""
+        """All facts with names, split by split; ``data.train.facts(data.vocabulary)`` has the facts of one split."""
         return (fact for table in self.splits.values() for fact in table.facts(self.vocabulary))
 
     def __repr__(self) -> str:

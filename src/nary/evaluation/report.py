@@ -1,4 +1,4 @@
-"""A report: metrics with the protocol they were computed under, as a text table, CSV, LaTeX or JSON."""
+"""A report: metrics and their protocol, as a text table, CSV, LaTeX or JSON."""
 
 import csv
 import io
@@ -25,9 +25,9 @@ _CURVE_TITLE = "MRR by number of qualifiers given, of queries with any to leave 
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """The metrics of a split; ``notes`` say what a reader of the figures should know.
+    """The metrics of a split; ``notes`` contain what a reader of the metrics should know.
 
-    A metric that a stored report lacks is absent from its tables.
+    A metric that is missing from a stored report is left out of its tables.
     """
 
     dataset: str
@@ -36,17 +36,17 @@ class Report:
     metrics: Metrics
     notes: Sequence[str] = ()
     literals: ValueMetrics = field(default_factory=dict)
-    """How far numbers and dates are off, by slot, if there are any."""
+    """The errors of predicted numbers and dates by slot, if there are any."""
 
     @property
     def columns(self) -> list[str]:
-        """The names of the metrics that any group has; registered ones first. All of these if there are no groups."""
+        """The names of the metrics of any group, registered metrics first. Without groups, all registered metrics."""
         registered = [*METRICS, *TIE_BOUNDS]
         present = dict.fromkeys(name for figures in self.metrics.values() for name in figures)
         return [name for name in dict.fromkeys([*registered, *present]) if name in present] or registered
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The report as a dictionary, for JSON."""
         return {
             "dataset": self.dataset,
             "split": self.split,
@@ -58,7 +58,7 @@ class Report:
 
     @property
     def curve(self) -> dict[str, dict[str, float]]:
-        """The MRR of each group by how many qualifiers were given (``0``, ``1``, ..., ``all``), if it was measured."""
+        """The MRR of each group by number of given qualifiers (``0``, ``1``, ..., ``all``), if it was measured."""
         points: dict[str, dict[str, float]] = {}
         for name, figures in self.metrics.items():
             if matched := fullmatch(r"(.*)\[given=(\w+)\]", name):
@@ -66,13 +66,13 @@ class Report:
         return points
 
     def table(self) -> str:
-        """A table in plain text."""
+        """The report as a plain-text table."""
         curve = [f"\n{_CURVE_TITLE}", self._curve_table().text()] if self.curve else []
         literals = [f"\n{_LITERALS_TITLE}", self._literals_table().text()] if self.literals else []
         return "\n".join([f"{self.dataset}, {self.split}", self._table().text(), *curve, *literals, *self._below()])
 
     def csv(self) -> str:
-        """Comma-separated values, unrounded; the lines below the table start with ``#``."""
+        """The report as unrounded CSV; the lines below the table start with ``#``."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["dataset", "split", "group", *self.columns])
@@ -81,7 +81,7 @@ class Report:
         return text.getvalue() + "".join(f"# {line}\n" for line in self._below())
 
     def latex(self) -> str:
-        """A ``tabular`` that needs no package, and the protocol below it."""
+        """The report as a LaTeX ``tabular`` that needs no package, with the protocol below it."""
         curve = f"{self._curve_table().latex(_CURVE_TITLE + '.')}\n" if self.curve else ""
         literals = f"{self._literals_table().latex(_LITERALS_TITLE + '.')}\n" if self.literals else ""
         return curve + literals + self._table().latex(" ".join([f"{self.dataset}, {self.split}.", *self._below()]))
@@ -121,7 +121,7 @@ class Report:
         return [_cell(name, figures[name]) if name in figures else "" for name in self.columns]
 
     def to_polars(self) -> "polars.DataFrame":
-        """A data frame with a row for each group of queries."""
+        """A data frame with one row per group of queries."""
         import polars as pl
 
         rows = [
@@ -136,7 +136,7 @@ class Report:
         return pl.DataFrame(rows)
 
     def to_pandas(self) -> Any:
-        """The same as :meth:`to_polars`, for pandas, which must be installed."""
+        """The same as :meth:`to_polars`, but for pandas, which must be installed."""
         from nary.data.frames import as_pandas
 
         return as_pandas(self.to_polars())

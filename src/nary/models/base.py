@@ -1,4 +1,4 @@
-"""The base class of all models, and what a model is built from."""
+"""The base class of all models, and the dataset information that a model is built from."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -26,31 +26,31 @@ Kind = Literal["entity", "relation"]
 """The two kinds of candidates: all entities, or all relations."""
 ENTITY_ROWS: tuple[Kind, ...] = ("entity",)
 RELATION_ROWS: tuple[Kind, ...] = ("relation",)
-"""The rows of a table with one for each entity, or for each relation; see :meth:`Model.vocabulary_tables`."""
+"""The rows of a table with one row for each entity, or for each relation; see :meth:`Model.vocabulary_tables`."""
 _FEW = 16  # facts up to which one thread encodes faster than two
 
 
 @dataclass(frozen=True, eq=False)
 class DatasetInfo:
-    """What a model is built from: the sizes of a dataset, and the facts that the model learns from."""
+    """The dataset information that a model is built from: sizes, and the facts to train on."""
 
     num_entities: int
     num_relations: int
     max_arity: int
-    """Over all splits."""
+    """The largest arity in all splits."""
     facts: FactTable
     scales: Scales = field(default_factory=lambda: Scales.of(()))
     """The literals among the entities, as numbers."""
     workers: Workers = ALONE
-    """Of several, the model is for this one: of the rows of entities it has those that this worker takes."""
+    """The worker that the model is for: the entity tables of the model contain only the rows of this worker."""
 
     @classmethod
     def from_dataset(
         cls, dataset: Dataset, train_on: Sequence[str] = ("train",), qualifiers: bool = True
     ) -> "DatasetInfo":
-        """The information for a model that learns from the splits ``train_on`` of ``dataset``.
+        """The information for a model that is trained on the splits ``train_on`` of ``dataset``.
 
-        With ``qualifiers=False``, ``dataset`` holds primary triples only, and equal triples are trained on once.
+        With ``qualifiers=False``, ``dataset`` must contain primary triples only; duplicates are trained on once.
         """
         facts = FactTable.concatenate([dataset[split] for split in train_on])
         arities = [block.arity for table in dataset.splits.values() for block in table.blocks]
@@ -64,31 +64,31 @@ class DatasetInfo:
 
     @property
     def num_entity_rows(self) -> int:
-        """How many entities have rows in the tables of a new model."""
+        """The number of entities with rows in the tables of a new model."""
         return self.workers.num_taken(self.num_entities)
 
     def num_candidates(self, kind: Kind) -> int:
-        """The number of entities or of relations."""
+        """The number of entities or relations."""
         return self.num_entities if kind == "entity" else self.num_relations
 
 
 class Model(nn.Module):
     """A model that scores every candidate for the masked element of a fact.
 
-    A model either implements :meth:`encode` and :meth:`candidates`, whose product are the scores, or overrides
-    :meth:`score` if it must see fact and candidate together. ``training.entity_lr_scale`` applies to the parameters
-    whose names begin with ``entity``; they have a row for each entity.
+    A model either implements :meth:`encode` and :meth:`candidates`, whose product gives the scores, or overrides
+    :meth:`score` if it must see fact and candidate together. ``training.entity_lr_scale`` applies to parameters whose
+    names begin with ``entity``; they have one row per entity.
 
-    Everything is built in ``__init__``. What follows from ``info.facts`` is a buffer with ``persistent=False``, or no
-    buffer at all: weight files hold parameters and running statistics only. Models are also built on the meta device,
-    to check the shapes in a weight file before memory is allocated, so compute what depends on the facts with numpy or
-    under ``torch.device("cpu")``.
+    Build everything in ``__init__``. Store what you derive from ``info.facts`` in buffers with ``persistent=False``, or
+    not in buffers at all: weight files contain only parameters and running statistics. Models are also built on the
+    meta device, to check the shapes in a weight file before memory is allocated. So use numpy or
+    ``torch.device("cpu")`` to compute what depends on the facts.
     """
 
     name: ClassVar[str]
-    """By which recipes, the command line and model folders know the model."""
+    """The name of the model in recipes, on the command line and in model folders."""
     settings_class: ClassVar[type[Settings]]
-    """The settings, ``[model]`` in a recipe. Their field ``name`` has the name of the model as its default."""
+    """The class of the settings, ``[model]`` in a recipe. The default of its field ``name`` is the model's name."""
     family: ClassVar[str] = "other"
     description: ClassVar[str] = ""
     """The idea in a few words."""
@@ -99,13 +99,13 @@ class Model(nn.Module):
     roles: frozenset[Role] = frozenset(Role)
     """The roles that the model can predict."""
     supports_multiple_masks: bool = False
-    """Whether more than one element of a fact may be missing (``Group.hidden``)."""
+    """Whether more than one element of a fact can be missing (``Group.hidden``)."""
 
     supports_qualifier_dropout: ClassVar[bool] = True
-    """Whether it can learn from facts with some of their qualifiers left out (``training.qualifier_dropout``)."""
+    """Whether the model can be trained with ``training.qualifier_dropout``."""
 
     supports_longer_facts: ClassVar[bool] = True
-    """Whether its scores of a fact are the same if it was built for facts with more qualifiers."""
+    """Whether the scores of a fact stay the same if the model is built for facts with more qualifiers."""
 
     def __init__(self, settings: Settings, info: DatasetInfo) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ class Model(nn.Module):
 
     @classmethod
     def roles_of(cls, settings: Settings) -> frozenset[Role]:
-        """The roles that a model with these settings can predict."""
+        """The roles that a model with these ``settings`` can predict."""
         return cls.roles
 
     def encode(self, batch: Batch) -> Tensor:
@@ -122,15 +122,15 @@ class Model(nn.Module):
         raise NotImplementedError(f"{self.name} scores without query vectors")
 
     def candidates(self, kind: Kind) -> tuple[Tensor, Tensor]:
-        """A vector [C, d] and a bias [C] for each candidate."""
+        """The vectors [C, d] and biases [C] of all candidates."""
         raise NotImplementedError(f"{self.name} scores without a table of candidates")
 
     def score(self, batch: Batch, kind: Kind) -> Tensor:
-        """Scores [B, C] of all candidates; every fact of the batch has an element of this ``kind`` masked."""
+        """The scores [B, C] of all candidates. In every fact of the batch, an element of this ``kind`` is masked."""
         return score_candidates(self._query_vectors(batch), *self.candidates(kind))
 
     def score_slices(self, batch: Batch, kind: Kind, size: int) -> Iterator[Tensor]:
-        """The same scores, of at most ``size`` candidates at a time."""
+        """The same scores as :meth:`score`, for at most ``size`` candidates at a time."""
         if not self.has_query_vectors:
             yield from torch.split(self.score(batch, kind), size, 1)
             return
@@ -140,7 +140,7 @@ class Model(nn.Module):
 
     @property
     def has_query_vectors(self) -> bool:
-        """Whether :meth:`score` is the product of what :meth:`encode` and :meth:`candidates` return."""
+        """Whether :meth:`score` multiplies the results of :meth:`encode` and :meth:`candidates`."""
         return type(self).score is Model.score
 
     def _query_vectors(self, batch: Batch) -> Tensor:
@@ -148,11 +148,11 @@ class Model(nn.Module):
             return self.encode(batch)
 
     def vocabulary_tables(self) -> dict[str, tuple[Kind, ...]]:
-        """The names of the parameters whose rows stand for names, and what the rows are: one for each entity, then ...
+        """The parameters whose rows represent entities or relations: their names, and the kinds of their rows in order.
 
-        ``("relation", "relation")`` has a row for each relation, then another for each. Rows for nothing come last. By
-        default they are the parameters whose names begin with ``entity``, and those of the model itself, not of its
-        layers, whose names begin with ``relation``.
+        For example, ``("relation", "relation")`` means one row per relation, followed by another row per relation. All
+        other rows come last. By default, these are all parameters whose names begin with ``entity``, and the
+        parameters of the model itself, not of its layers, whose names begin with ``relation``.
         """
         tables: dict[str, tuple[Kind, ...]] = {}
         for name, parameter in self.named_parameters():
@@ -164,9 +164,9 @@ class Model(nn.Module):
         return tables
 
     def entity_tables(self) -> dict[str, int]:
-        """The names of the parameters with a row for each entity, and the row of the first entity in each.
+        """The parameters with one row per entity: their names, and the row of the first entity in each.
 
-        Empty if :meth:`encode` or :meth:`candidates` mixes the rows of different entities, so that it needs them all.
+        Empty if :meth:`encode` or :meth:`candidates` mixes the rows of different entities and therefore needs them all.
         """
         tables = self.vocabulary_tables()
         return {
@@ -175,18 +175,18 @@ class Model(nn.Module):
 
     @property
     def learns_new_rows(self) -> bool:
-        """Whether an entity that is added can learn its rows alone: they do not change what others are."""
+        """Whether the rows of an added entity can be trained alone, because they do not affect other entities."""
         return bool(self.entity_tables())
 
     @property
     def embeds_values(self) -> bool:
-        """Whether a number or date that is not in the training facts is embedded by its value."""
+        """Whether a number or date that does not occur in the training facts is embedded by its value."""
         return False
 
     def row_places(self, name: str, smaller: "Model") -> Tensor:
-        """The rows of a parameter for the rows [n] of the same parameter of a model with a smaller vocabulary.
+        """Where the rows [n] of the same parameter of a model with a ``smaller`` vocabulary are in this parameter.
 
-        The names of the smaller vocabulary are the first ones of this vocabulary.
+        The smaller vocabulary must be the beginning of this vocabulary.
         """
         places, start, used = [], 0, 0
         for kind in self.vocabulary_tables().get(name, ()):
@@ -198,28 +198,28 @@ class Model(nn.Module):
         return torch.cat([*places, torch.arange(start, start + others)])
 
     def fact_scores(self, ids: Tensor) -> Tensor:
-        """Scores [n] of whole facts of one arity [n, 2m+3], for losses with negative samples."""
+        """The scores [n] of whole facts of one arity [n, 2m+3], for losses with negative sampling."""
         raise NotImplementedError(f"{self.name} does not score whole facts")
 
     def group_scores(self, groups: Sequence[Tensor]) -> list[Tensor]:
-        """Scores of whole facts, group by group; override it to normalize over the whole batch."""
+        """The scores of whole facts, group by group. Override this to normalize over the whole batch."""
         return [self.fact_scores(ids) for ids in groups]
 
     def extra_loss(self, batch: Batch) -> Tensor | None:
-        """A term to add to the loss, if the model has one."""
+        """A term to add to the loss, or None."""
         return None
 
     def alternation(self) -> Alternation | None:
-        """Other losses that alternate with the main one, if there are any; asked once, before training starts."""
+        """Losses that alternate with the main loss, or None. Called once before training starts."""
         return None
 
     def post_step(self) -> None:
-        """Called after each optimizer step, for example to project parameters back to their constraints."""
+        """Called after each optimizer step, for example to project parameters onto their constraints."""
 
     def tables(self, vocabulary: Vocabulary) -> "dict[str, pl.DataFrame]":
-        """Tables by name for people to read; a model folder holds each as a Parquet file. They are not loaded again."""
+        """Tables for people to read, by name. A model folder stores each as a Parquet file; loading ignores them."""
         return {}
 
     def attention(self, batch: Batch) -> Tensor | None:
-        """Attention weights between the elements of facts of one arity [n, L, T, T]; None without attention."""
+        """The attention weights [n, L, T, T] between the elements of facts of one arity, or None without attention."""
         return None

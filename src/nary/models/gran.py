@@ -32,41 +32,41 @@ _NEAR_TYPES = 6  # edges of near facts: with vertices of each role, and with eac
 
 
 class GranSettings(Settings):
-    """``[model]`` of a recipe for GRAN; defaults as published. The settings below ``dropout`` are our extensions."""
+    """``[model]`` of a recipe for GRAN; defaults as published. The settings after ``dropout`` are our extensions."""
 
     name: Literal["gran"] = "gran"
     variant: Literal["hete", "homo", "complete"] = "hete"
-    """Edges of four types, of one, or none."""
+    """Edges of four types (hete), edges of one type (homo), or all vertices connected without types (complete)."""
     num_layers: int = Field(12, ge=1)
     num_heads: int = Field(4, ge=1)
     """Attention heads; must divide ``hidden_dim``."""
     hidden_dim: int = Field(256, ge=1)
-    """The size of every vector."""
+    """The dimension of all embeddings and hidden vectors."""
     ffn_dim: int = Field(512, ge=1)
-    """The size of the hidden layer of the feed-forward networks."""
+    """The dimension of the hidden layer in the feed-forward networks."""
     dropout: float = Field(0.1, ge=0, lt=1)
     role_embeddings: Literal["none", "role", "position"] = "none"
-    """Also embed the role of each vertex, or its position (role and number of the qualifier)."""
+    """Also embed the role of each vertex, or its position (the role and the number of the qualifier)."""
     edge_bias: Literal["shared", "per-head", "per-layer"] = "shared"
-    """Whether all layers and heads share the biases of the edge types."""
+    """Whether all layers and heads share the biases of the edge types, or each head or each layer has its own."""
     edge_bias_on: Literal["both", "key", "value", "none"] = "both"
-    """Whether the biases are added to keys, values, both or neither."""
+    """Whether the edge biases are added to keys, values, both or neither."""
     pair_edges: bool = False
-    """Give pairs of vertices without an edge, and a vertex with itself, edge types of their own."""
+    """Give pairs of vertices without an edge, and each vertex with itself, their own edge types."""
     norm: Literal["post", "pre"] = "post"
     """Layer norm after each residual connection, or before each sublayer."""
     tie_embeddings: bool = True
-    """Score with the embeddings of the candidates, not with a separate table."""
+    """Score with the embeddings of the candidates instead of a separate table."""
     head: Literal["code", "equation"] = "code"
-    """The prediction layer of the published code, or that of the paper, without GELU and layer norm."""
+    """The prediction layer of the published code, or of the paper: without GELU and layer norm."""
     partial_embedding: bool = False
-    """Add a learned embedding, "there may be more", to the relation of a fact that may have further qualifiers."""
+    """Add a learned embedding to the relation of a fact that may have further qualifiers."""
     composition_residual: bool = False
-    """Add to the masked vertex a linear map of its translation, such as subject + relation for an object."""
+    """Add a linear map of the composed known elements to the masked vertex: subject + relation for an object."""
     near_facts: int = Field(0, ge=0, le=64)
-    """Also attend to so many training facts that have elements in common with the masked fact."""
+    """Also attend to this many training facts that share elements with the masked fact."""
     value_knots: int = Field(0, ge=0, le=4096)
-    """Embed numbers and dates by their value, interpolated between so many knots; 0 embeds them as entities."""
+    """Embed numbers and dates by value, interpolated between this many knots; 0 embeds them as entities."""
 
 
 class Gran(Model):
@@ -128,9 +128,9 @@ class Gran(Model):
         return self._encode(*self._pack(batch))
 
     def attention(self, batch: Batch) -> Tensor:
-        """The attention weights [n, L, T, T], averaged over heads; in the last layer only the masked vertex looks.
+        """The attention weights [n, L, T, T], averaged over heads; in the last layer, only the masked vertex attends.
 
-        Those of near facts are left out.
+        The weights of near facts are left out.
         """
         (group,) = batch.groups
         layout, vertices, residual = self._pack(batch)

@@ -1,4 +1,4 @@
-"""A trained model with the facts it knows: evaluate it, query it, save it, load it again."""
+"""A trained model with the facts it knows: evaluate, query, save and load it."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -43,10 +43,10 @@ _TRIPLES_ONLY = "Qualifiers are left out: the model was trained on primary tripl
 
 @dataclass
 class TrainedModel:
-    """A trained ``module`` with the dataset and the recipe it was trained by.
+    """A trained ``module`` with its dataset and recipe.
 
-    ``reports`` are the evaluations stored with the model, ``weights_digest`` the checksum of its weights in a folder,
-    ``updates`` what was added after training, ``unseen`` how names without facts are treated.
+    ``reports`` are the evaluations stored with the model, ``weights_digest`` is the checksum of its weights in a
+    folder, ``updates`` lists what was added after training, and ``unseen`` says how names without facts are treated.
     """
 
     module: Model
@@ -61,7 +61,7 @@ class TrainedModel:
         return f"TrainedModel({self.name} on {self.dataset.name}, {self.num_parameters:,} parameters, {self.device})"
 
     def _repr_html_(self) -> str:
-        """What the model is and how good it is, for notebooks."""
+        """A summary of the model and its metrics, for notebooks."""
         rows = [["data", repr(self.dataset)], ["parameters", f"{self.num_parameters:,}"], ["device", str(self.device)]]
         about = table_html(Table(left("", ""), rows), self.name)
         return about + "".join(report._repr_html_() for report in self.reports)
@@ -78,12 +78,12 @@ class TrainedModel:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The entities and relations the model knows."""
+        """The entities and relations that the model knows."""
         return self.dataset.vocabulary
 
     @property
     def fingerprint(self) -> str:
-        """A hash of settings, facts and weights: equal for models that give equal answers."""
+        """A hash of settings, facts and weights. Models with the same fingerprint give the same answers."""
         digest = hashlib.sha256(f"{self.recipe.model!r}\n{self.dataset.fingerprint}\n".encode())
         if self.weights_digest is not None:
             digest.update(self.weights_digest.encode())
@@ -99,7 +99,7 @@ class TrainedModel:
 
     @property
     def device(self) -> torch.device:
-        """Where the model computes."""
+        """The device of the model."""
         return self.predictor.context.scorer.device
 
     def to(self, device: str | torch.device) -> "TrainedModel":
@@ -109,10 +109,11 @@ class TrainedModel:
         return self
 
     def use_index(self) -> "TrainedModel":
-        """Predict entities by an approximate index from now on, for very large vocabularies, and return the model.
+        """Use an approximate index to predict entities from now on, and return the model.
 
-        The index is made of the vectors as they are (extra ``faiss``). Predictions may miss answers, and say that they
-        are approximate; everything else stays exact. Moving the model to another device removes the index.
+        Use this for very large vocabularies. The index is built from the current vectors (extra ``faiss``). Predictions
+        may miss answers and are marked as approximate; everything else stays exact. Moving the model to another device
+        removes the index.
         """
         self.predictor.context.index = EntityIndex(self.module)
         return self
@@ -125,10 +126,10 @@ class TrainedModel:
         progress: Progress | bool = True,
         workers: Workers = ALONE,
     ) -> Report:
-        """Rank every element of the facts of a split, or of a table of facts with the ids of this model.
+        """Rank every element of the facts in a split, or in a table of facts with the ids of this model.
 
-        ``progress`` is called while ranking; True shows a bar in a terminal or notebook, False nothing. Of several
-        ``workers`` each ranks a share, and all have the same report.
+        ``progress`` is called during ranking; True shows a progress bar in a terminal or notebook, False shows nothing.
+        Each of several ``workers`` ranks a share of the queries, and all return the same report.
         """
         return self.rank(facts, protocol=protocol, progress=progress, workers=workers)[0]
 
@@ -140,7 +141,7 @@ class TrainedModel:
         progress: Progress | bool = True,
         workers: Workers = ALONE,
     ) -> tuple[Report, Ranks]:
-        """Like :meth:`evaluate`, with the rank of every query."""
+        """Like :meth:`evaluate`, but also return the rank of every query."""
         if isinstance(facts, str):
             split, table = facts, None
         else:
@@ -156,11 +157,11 @@ class TrainedModel:
 
     @property
     def triples_only(self) -> bool:
-        """Whether the recipe leaves qualifiers out."""
+        """Whether the recipe omits qualifiers."""
         return not self.recipe.data.qualifiers
 
     def without_unused_qualifiers(self, facts: FactTable) -> FactTable:
-        """``facts`` as the model knows facts: without their qualifiers if the recipe leaves them out."""
+        """``facts`` as the model sees them: without qualifiers if the recipe omits them."""
         return primary_triples(facts) if self.triples_only else facts
 
     def _split_of(self, facts: FactTable) -> str:
@@ -168,7 +169,7 @@ class TrainedModel:
         return next((split for split, table in self.dataset.splits.items() if table == facts), "other facts")
 
     def protocol(self, overrides: Mapping[str, Any] | None = None) -> Protocol:
-        """The protocol of the recipe, with other values for keys such as ``evaluation.filter``."""
+        """The protocol of the recipe; ``overrides`` changes keys such as ``evaluation.filter``."""
         tables = with_overrides({"evaluation": self.recipe.evaluation.model_dump()}, overrides or {})
         if other_tables := set(tables) - {"evaluation"}:
             raise SettingError(
@@ -177,14 +178,15 @@ class TrainedModel:
         return validate_settings(Protocol, tables["evaluation"], "evaluation")
 
     def predict(self, query: str | Query, k: int = 10, known: Known = "first") -> Prediction:
-        """The ``k`` best answers to a query with one gap: ``"Marie Curie | award received | ?"``.
+        """The ``k`` best answers to a query with one gap, such as ``"Marie Curie | award received | ?"``.
 
-        Answers that stored facts give come ``first``; see :data:`nary.inference.prediction.Known`.
+        ``known`` sets where known answers appear, by default ``"first"``; see
+        :data:`nary.inference.prediction.Known`.
         """
         return self.predict_many([query], k, known)[0]
 
     def predict_many(self, queries: Sequence[str | Query], k: int = 10, known: Known = "first") -> list[Prediction]:
-        """The ``k`` best answers to each of many queries, scored together."""
+        """The ``k`` best answers to each query; the queries are scored as one batch."""
         parsed = [_query(query) for query in queries]
         return self._predictor_for(parsed).predict_many(parsed, k, known)
 
@@ -193,12 +195,12 @@ class TrainedModel:
         return self.predictor.complete(_query(query), k, known)
 
     def score(self, facts: Sequence[str | Fact]) -> list[Plausibility]:
-        """How plausible each fact is, and which of its elements fits least."""
+        """How plausible each fact is, and which element fits worst."""
         parsed = [_fact(fact) for fact in facts]
         return self._predictor_for(parsed).score(parsed)
 
     def suggest(self, fact: str | Fact, k: int = 10, known: Known = "first") -> Suggestions:
-        """The ``k`` best qualifiers that a fact does not have yet: those of stored facts, then the most probable."""
+        """The ``k`` best qualifiers that a fact does not have yet: from stored facts, then the most probable ones."""
         return self.predictor.suggest(_fact(fact), k, known)
 
     def explain(self, fact: str | Fact, position: str | Position) -> Explanation:
@@ -207,7 +209,7 @@ class TrainedModel:
         return self.predictor.explain(_fact(fact), chosen)
 
     def entity(self, name: str, limit: int = 5) -> EntityProfile:
-        """The stored facts about an entity, grouped by where it stands, with the first ``limit`` of each group."""
+        """The stored facts about an entity, grouped by its slot, with the first ``limit`` facts of each group."""
         return self.predictor.entity(name, limit)
 
     def relation(self, name: str, limit: int = 10) -> RelationProfile:
@@ -215,17 +217,17 @@ class TrainedModel:
         return self.predictor.relations.profile(name, limit, self.reports)
 
     def missing(self, entity: str, k: int = 5) -> MissingFacts:
-        """What is probably missing about an entity: relations that others like it have, with the best answers."""
+        """The ``k`` slots that an entity most probably lacks, judging by similar entities, with the best answers."""
         return self.predictor.missing(entity, k)
 
     def doubtful(self, entity: str, limit: int = 50, offset: int = 0) -> DoubtfulFacts:
-        """The first ``limit`` stored facts about an entity after ``offset``, the least plausible first."""
+        """Score ``limit`` stored facts about an entity, after the first ``offset``; the least plausible come first."""
         return self.predictor.doubtful(entity, limit, offset)
 
     def rules(
         self, relation: str | None = None, kind: str | None = None, role: str | None = None, limit: int = 20
     ) -> RuleList:
-        """The most confident rules, of one relation, of one kind and for one role if these are given."""
+        """The most confident rules, optionally of one relation or kind or for one role."""
         return self.predictor.rules(relation, kind, role, limit)
 
     def find_facts(self, pattern: str | Fact | Query, limit: int = 20) -> StoredFacts:
@@ -238,17 +240,17 @@ class TrainedModel:
 
     @cached_property
     def predictor(self) -> Predictor:
-        """The object that answers queries with this model; its probabilities are calibrated on held-out facts."""
+        """The object that answers queries with this model. Its probabilities are calibrated on held-out facts."""
         held_out = None if "valid" in self.recipe.data.train_on else self.dataset.splits.get("valid")
         recipes = self.recipe.parts or [self.recipe]
         partial = any(recipe.training.qualifier_dropout > 0 for recipe in recipes)
         return Predictor(self.module, self.dataset, held_out, partial, self.unseen)
 
     def with_facts(self, facts: "Dataset | Sequence[str | Fact]") -> "TrainedModel":
-        """A model that also knows ``facts``, with the names in them that are new; this one stays as it is.
+        """A model that also knows ``facts`` and their new names; this model does not change.
 
-        Stored facts, filters and counted rules have them at once. New names get vectors that are learned from the
-        facts, in seconds; all other weights stay as they are.
+        Stored facts, filters and counted rules include them immediately. The vectors of new names are learned from the
+        facts within seconds; all other weights stay the same.
         """
         from nary.runs.updating import update  # which makes trained models
 
@@ -257,10 +259,11 @@ class TrainedModel:
     def with_unseen_names(
         self, statements: "Sequence[str | Fact | Query]", *, only_values: bool = False
     ) -> "TrainedModel":
-        """A model that can be asked about facts and queries with names that this one does not know.
+        """A model that accepts ``statements`` with names that this model does not know.
 
-        Such an entity is treated as the average of the names in its slot, which the notes of results say. A number or
-        date has its value if the model embeds values; with ``only_values``, all other names stay unknown.
+        An unknown entity is treated as the average of the names in its slot, and the results have a note about it. A
+        number or date is embedded by its value if the model embeds values. With ``only_values``, all other names remain
+        unknown.
         """
         from nary.runs.unseen import with_unseen_names  # which makes trained models
 
@@ -274,7 +277,7 @@ class TrainedModel:
         return self.with_unseen_names(statements, only_values=True).predictor
 
     def save(self, folder: str | Path) -> None:
-        """Write a model folder, which :func:`nary.load_model` reads again."""
+        """Write a model folder, which :func:`nary.load_model` can load."""
         with atomic_path(Path(folder)) as temporary:
             model_folder.save_description(temporary, self.dataset, self.recipe, self.updates)
             with updating(temporary) as update:
@@ -282,7 +285,7 @@ class TrainedModel:
             write_manifest(temporary)
 
     def save_trained(self, folder: Path) -> None:
-        """Write what training adds to a model folder: weights, metrics and the model card."""
+        """Write the part of a model folder that training produces: weights, metrics and the model card."""
         with folder_lock(folder, _WAIT), updating(folder) as update:
             model_folder.save_config(update.path(model_folder.CONFIG_FILE), self.dataset, self.recipe, self.updates)
             self._write_trained(update, self.reports)
@@ -295,10 +298,11 @@ class TrainedModel:
         update.path(model_folder.CARD_FILE).write_bytes(self._card(reports).encode())
 
     def add_report(self, report: Report, folder: Path | None = None) -> None:
-        """Store a report on one of the model's splits; it replaces an older one by the same protocol.
+        """Store a report on one of the model's splits. It replaces an older report with the same protocol.
 
-        With ``folder``, the model folder it was loaded from, ``metrics.json`` and the card there are updated; a card
-        that was edited by hand stays as it is. Reports that others have stored there meanwhile are kept.
+        With ``folder``, the model folder that the model was loaded from, this also updates ``metrics.json`` and the
+        model card there. A card that was edited is not changed. Reports that other processes stored in the meantime are
+        kept.
         """
         if report.split not in self.dataset.splits:
             raise SettingError(
@@ -323,7 +327,7 @@ class TrainedModel:
 
 
 def resolve_device(name: str | torch.device) -> torch.device:
-    """The device of that name; ``"auto"`` takes an accelerator if there is one."""
+    """The device of that name; ``"auto"`` is CUDA if available, otherwise the CPU."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

@@ -1,4 +1,4 @@
-"""Callbacks: what is told of a training while it runs, and may stop it."""
+"""Callbacks: objects that are notified of training events and can stop training."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,9 +18,9 @@ class StepReport:
     """A training step."""
 
     step: int
-    """Steps so far, this one included."""
+    """The number of steps so far, including this one."""
     steps: int
-    """Steps of the whole training."""
+    """The total number of steps."""
     epoch: float
     loss: float
     learning_rate: float
@@ -38,36 +38,36 @@ class ValidationReport:
     seconds: float
     """Training time so far."""
     score: float
-    """What the validation function returned; larger is better."""
+    """The value that the validation function returned; larger is better."""
     is_best: bool
 
 
 class Callback:
-    """The base of callbacks; every method does nothing. Any of them may call ``trainer.stop()``."""
+    """Base class for callbacks. Every method does nothing by default, and may call ``trainer.stop()``."""
 
     def on_run_start(self, model: "TrainedModel", folder: "RunFolder | None") -> None:
-        """Before anything else: the model to be trained, with its recipe, and the run folder if there is one.
+        """Called before anything else, with the model to train, its recipe, and the run folder if there is one.
 
-        During training, ``model.reports`` holds the latest validation.
+        During training, ``model.reports`` contains the latest validation.
         """
 
     def on_run_end(self, result: "TrainingResult | None") -> None:
-        """After everything else, with what training returns; None after an interrupt or an error."""
+        """Called after everything else, with the result of training, or None after an interrupt or an error."""
 
     def on_start(self, trainer: "Trainer") -> None:
-        """Before the first step; ``trainer.state`` says how far a resumed training is."""
+        """Called before the first step; ``trainer.state`` contains the progress of a resumed run."""
 
     def on_step(self, trainer: "Trainer", report: StepReport) -> None:
-        """After each step."""
+        """Called after each step."""
 
     def on_validate(self, trainer: "Trainer", report: ValidationReport) -> None:
-        """After each validation."""
+        """Called after each validation."""
 
     def on_checkpoint(self, trainer: "Trainer", state: "TrainState") -> None:
-        """After a checkpoint was written."""
+        """Called after each checkpoint is written."""
 
     def on_end(self, trainer: "Trainer", state: "TrainState") -> None:
-        """At the end, or after an interrupt (``state.interrupted``), but not after an error."""
+        """Called at the end of training or after an interrupt (``state.interrupted``), but not after an error."""
 
 
 class RunningMean:

@@ -1,4 +1,4 @@
-"""The training losses (``[loss]`` of a recipe), each with settings of its own.
+"""The training losses (``[loss]`` of a recipe), each with its own settings.
 
 A loss from another package derives from :class:`Loss`, or from :class:`CandidateLoss` if it scores all candidates::
 
@@ -25,16 +25,16 @@ from nary.training.settings import LOSSES, LossSettings
 
 
 class Loss:
-    """A training loss, built once per training from its settings and the training facts."""
+    """A training loss. It is built once per training run from its settings and the training facts."""
 
     name: ClassVar[str]
     settings_class: ClassVar[type[LossSettings]]
     whole_facts: ClassVar[bool] = False
-    """Whether an epoch has every fact once, not every masked element once."""
+    """Whether an epoch visits every fact once instead of every masked element once."""
     merges_queries: ClassVar[bool] = False
-    """Whether a query may have several targets (``training.merge_queries``)."""
+    """Whether a query can have several targets (``training.merge_queries``)."""
     by_rows: ClassVar[bool] = False
-    """Whether a step uses, and updates, few rows of the entity tables (``nary.training.rows``)."""
+    """Whether a step uses and updates only a few rows of the entity tables (``nary.training.rows``)."""
 
     settings: LossSettings
 
@@ -42,13 +42,13 @@ class Loss:
         self.settings = settings
 
     def __call__(self, model: Model, batch: TrainingBatch, *given: Any) -> Tensor:
-        """The loss of a batch, with the extra loss of the model if it has one; ``given`` goes to :meth:`forward`."""
+        """The loss of a batch plus the extra loss of the model, if any; ``given`` is passed to :meth:`forward`."""
         loss = self.forward(model, batch, *given)
         extra = model.extra_loss(batch.batch)
         return loss if extra is None else loss + extra
 
     def forward(self, model: Model, batch: TrainingBatch) -> Tensor:
-        """The loss of a batch; what a subclass defines."""
+        """The loss of a batch, defined by a subclass."""
         raise NotImplementedError
 
 
@@ -58,12 +58,12 @@ def register_loss(loss: type[Loss]) -> type[Loss]:
 
 
 def make_loss(settings: LossSettings, info: DatasetInfo, device: torch.device | None = None) -> Loss:
-    """The loss that ``settings.name`` says."""
+    """The loss named ``settings.name``."""
     return LOSSES.get(settings.name)(settings, info, device)
 
 
 class CandidateLoss(Loss):
-    """A loss against all candidates: the mean over the instances of a batch, for entities or relations alike."""
+    """A loss against all candidates: the mean over the instances of a batch, whether entities or relations."""
 
     merges_queries = True
 
@@ -76,11 +76,11 @@ class CandidateLoss(Loss):
         return loss / len(batch.batch)
 
     def target_weights(self, batch: TrainingBatch) -> Tensor:
-        """How much each target counts [K]."""
+        """The weight of each target [K]."""
         return batch.weights
 
     def candidate_loss(self, kind: Kind, queries: Tensor, candidates: Tensor, bias: Tensor, targets: Targets) -> Tensor:
-        """The summed loss of queries [B, d] against candidates [C, d] with ``bias`` [C]; what a subclass defines."""
+        """The summed loss of queries [B, d] against candidates [C, d] with ``bias`` [C], defined by a subclass."""
         raise NotImplementedError
 
 
@@ -99,9 +99,9 @@ class SmoothedSettings(LossSettings):
     """Settings of a loss with smoothed labels."""
 
     entity_label_smoothing: float = Field(0.0, ge=0, lt=1)
-    """Label smoothing where the answer is an entity: the share of the label that all entities get evenly."""
+    """Label smoothing for entity answers: the share of the label that is spread evenly over all entities."""
     relation_label_smoothing: float = Field(0.0, ge=0, lt=1)
-    """Label smoothing where the answer is a relation."""
+    """Label smoothing for relation answers."""
 
     def smoothing(self, kind: Kind) -> float:
         """The label smoothing for a kind of candidates."""
@@ -114,7 +114,7 @@ class CrossEntropySettings(SmoothedSettings):
     name: Literal["cross_entropy"] = "cross_entropy"
     """Cross-entropy of a softmax over all candidates."""
     value_weight: float = Field(1.0, gt=0)
-    """The weight of instances whose answer is a value; all others weigh 1."""
+    """The weight of instances whose answer is a value; all other instances have weight 1."""
 
 
 class CrossEntropyLoss(CandidateLoss):
@@ -125,7 +125,7 @@ class CrossEntropyLoss(CandidateLoss):
     settings: CrossEntropySettings
 
     def target_weights(self, batch: TrainingBatch) -> Tensor:
-        """The weights of the batch, times ``value_weight`` for values."""
+        """The weights of the batch, multiplied by ``value_weight`` for values."""
         if self.settings.value_weight == 1:
             return batch.weights
         asks_value = torch.cat([group.columns >= first_value(group.qualifiers) for group in batch.batch.groups])
@@ -180,11 +180,11 @@ class NegativeSamplingSettings(LossSettings):
     num_negatives: int = Field(10, ge=1)
     """Random candidates per instance."""
     slot_negatives: float = Field(0.0, ge=0, le=1)
-    """The share of the random entities drawn from those seen in the same slot of the relation: hard negatives."""
+    """The share of the random entities that are drawn from those seen in the same slot: hard negatives."""
 
 
 class NegativeSamplingLoss(Loss):
-    """A loss of facts against themselves with random candidates in the masked position."""
+    """A loss of facts against copies with random candidates at the masked position."""
 
     settings: NegativeSamplingSettings
 
@@ -203,7 +203,7 @@ class NegativeSamplingLoss(Loss):
         return torch.stack([loss.sum() for loss in losses]).sum() / sum(len(loss) for loss in losses)
 
     def group_loss(self, scores: Tensor, group: Group) -> Tensor:
-        """Losses from scores [n, 1 + k] of each fact and its negatives; what a subclass defines."""
+        """Losses from scores [n, 1 + k] of each fact and its negatives, defined by a subclass."""
         raise NotImplementedError
 
 
@@ -235,9 +235,9 @@ class MarginSettings(NegativeSamplingSettings):
     """Settings of :class:`MarginLoss`."""
 
     name: Literal["margin"] = "margin"
-    """A margin between a fact and random negatives."""
+    """A margin between the scores of a fact and of random negatives."""
     margin: float = Field(0.5, gt=0)
-    """By how much a fact should score higher than its negatives."""
+    """How much higher a fact should score than its negatives."""
 
 
 class MarginLoss(NegativeSamplingLoss):
@@ -256,14 +256,14 @@ class CorruptionBCESettings(LossSettings):
     """Settings of :class:`CorruptionBCELoss`."""
 
     name: Literal["corruption_bce"] = "corruption_bce"
-    """Binary cross-entropy of whole facts, each once an epoch, against corruptions of them."""
+    """Binary cross-entropy of whole facts, each visited once per epoch, against corruptions of them."""
     num_negatives: int = Field(10, ge=1)
     """Corruptions per fact."""
     value_fraction: float | None = Field(None, ge=0, le=1)
-    """The probability that a batch has entities replaced, not relations; by the numbers of both if not given."""
+    """The probability that a batch replaces entities, not relations; by default in proportion to their numbers."""
     negative_pool: NegativePool = "slot"
-    """Replace an entity by one seen in the same slot of the relation; by one seen anywhere with the relation; by one of
-    the slot or any, half each (mixed); or by any (all)."""
+    """Replace an entity by one seen in the same slot (slot), by one seen anywhere with the same relation or attribute
+    (relation), by one from the slot or any entity, half each (mixed), or by any entity (all)."""
 
 
 class CorruptionBCELoss(Loss):

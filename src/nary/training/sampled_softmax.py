@@ -1,6 +1,6 @@
-"""Cross-entropy against a sample of the entities, drawn once a step and shared by the batch.
+"""Cross-entropy against a sample of the entities, drawn once per step and shared by the batch.
 
-Time and memory of a step then do not depend on how many entities there are: the trainer looks up, and updates, only the
+The time and memory of a step then do not depend on the number of entities: the trainer looks up and updates only the
 rows of the entity tables that the step uses (:mod:`nary.training.rows`).
 """
 
@@ -25,19 +25,20 @@ class SampledSoftmaxSettings(SmoothedSettings):
     """Settings of :class:`SampledSoftmaxLoss`."""
 
     name: Literal["sampled_softmax"] = "sampled_softmax"
-    """Cross-entropy of a softmax over entities drawn once a step, for large vocabularies; relations are not sampled."""
+    """Cross-entropy of a softmax over a sample of the entities, for large vocabularies; relations are not sampled."""
     num_candidates: int = Field(1024, ge=0)
-    """Entities drawn in a step, which all instances of the batch share; 0 leaves only the entities of the batch."""
+    """The number of entities drawn per step, shared by the whole batch; 0 leaves only the entities of the batch."""
     sampler: Literal["uniform", "frequency"] = "uniform"
-    """Draw all entities equally often, in random order, or by how often each occurs in the training facts."""
+    """Draw all entities equally often, in random order, or in proportion to a power of their frequency in the training
+    facts."""
     frequency_power: float = Field(0.75, gt=0)
-    """The exponent of the frequency; entities without facts count as if they occurred once."""
+    """The exponent of the frequency; entities without facts are treated as if they occurred once."""
     in_batch: Literal["all", "answers", "none"] = "all"
-    """Also score each query against all entities of the batch, or only against its answers, which costs less for
-    batches of thousands."""
+    """Also score each query against all entities of the batch, only against its answers, which is cheaper for batches
+    of thousands, or against none of them."""
     logq_correction: bool = True
-    """Subtract the logarithm of the probability to be drawn from a score, so that the loss estimates that over all
-    entities."""
+    """Subtract from each score the log-probability that the entity is in the sample. The loss then estimates the loss
+    over all entities."""
 
     @model_validator(mode="after")
     def _check_candidates(self) -> Self:

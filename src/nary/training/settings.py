@@ -1,4 +1,4 @@
-"""``[loss]`` and ``[training]`` of a recipe; the defaults are those of the published GRAN runs."""
+"""``[loss]`` and ``[training]`` of a recipe. The defaults are the settings of the published GRAN runs."""
 
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -29,7 +29,7 @@ _MAX_BATCH = 10_000_000
 
 
 class LossSettings(Settings):
-    """The base of the settings of a loss."""
+    """Base class for the settings of a loss."""
 
     name: str
     """The loss."""
@@ -41,52 +41,52 @@ class TrainingSettings(Settings):
     epochs: int = Field(100, ge=0, le=_MAX_COUNT)
     """Passes over the training data."""
     max_steps: int = Field(0, ge=0, le=_MAX_COUNT)
-    """End after so many steps if the epochs have more; the schedule fits them. 0: no limit."""
+    """The maximum number of steps. If the epochs have more, training and the schedule end there; 0 sets no limit."""
     batch_size: int = Field(1024, ge=1, le=_MAX_BATCH)
     """Masked instances per step."""
     learning_rate: float = Field(5e-4, gt=0)
     """The peak learning rate."""
     entity_lr_scale: float = Field(1.0, gt=0)
-    """A factor of the learning rate of entity embeddings: each is in few facts, all facts share the other weights."""
+    """A factor for the learning rate of entity embeddings. Each occurs in few facts; all facts share other weights."""
     optimizer: Literal["adam", "adagrad", "sgd"] = "adam"
     lr_scheduler: Literal["linear", "exponential"] = "linear"
-    """Linear warm-up and decay, or decay by the factor ``lr_gamma`` after each epoch."""
+    """Linear warm-up and decay, or decay by a factor of ``lr_gamma`` after each epoch."""
     lr_gamma: float = Field(0.995, gt=0, le=1)
     """The factor of the exponential schedule."""
     warmup_ratio: float = Field(0.1, ge=0, lt=1)
-    """The share of all steps in which the linear schedule warms up to its peak."""
+    """The share of all steps that the linear schedule takes to warm up to its peak."""
     warmup_jump: bool = True
-    """After the warm-up decay along a line from the peak at step 0, as published: the rate jumps down there."""
+    """Decay along a line that has its peak at step 0, as published: the rate jumps down after the warm-up."""
     weight_decay: float = Field(0.01, ge=0)
     """Decoupled weight decay."""
     weight_decay_on: Literal["all", "matrices"] = "all"
-    """Decay every parameter, as published, or all but biases and norms."""
+    """Apply weight decay to every parameter, as published, or to all except biases and norms."""
     max_grad_norm: float = Field(1.0, ge=0)
-    """Clip the norm of the whole gradient to this; 0 does not clip."""
+    """Clip the norm of the whole gradient to this value; 0 does not clip."""
     adam_epsilon: float = Field(1e-6, gt=0)
     adam_epsilon_on: Literal["uncorrected", "corrected"] = "uncorrected"
-    """Where epsilon is added: to the uncorrected second moment, as published, or as usual to the corrected one."""
+    """Add epsilon to the uncorrected second moment, as published, or to the corrected one, as usual."""
     shuffle: Literal["facts", "instances"] = "facts"
-    """Shuffle facts and keep the instances of a fact side by side, as published, or shuffle the instances."""
+    """Shuffle facts and keep the instances of a fact together, as published, or shuffle the instances."""
     merge_queries: bool = False
-    """Visit instances that differ only in the answer once, with all their answers: the expected gradient stays the
-    same. Needs shuffled instances."""
+    """Visit instances that differ only in their answer once, with all their answers. The expected gradient stays the
+    same. Requires shuffled instances."""
     relation_fraction: float = Field(1.0, gt=0, le=1)
-    """The share of the instances with a relation as answer, which are soon learned, that an epoch visits; a new
-    sample in each epoch. Less than 1 needs shuffled instances."""
+    """The share of the instances with a relation as answer that an epoch visits, with a new sample in each epoch.
+    Such instances are learned quickly. Values below 1 require shuffled instances."""
     qualifier_dropout: float = Field(0.0, ge=0, le=1)
-    """The share of the instances that lose qualifiers, between none and all but that of the masked element: the model
-    learns to answer with part of a fact."""
+    """The share of the instances that lose some qualifiers: between none and all except the one with the masked
+    element. The model learns to answer partial queries."""
     seed: int = Field(0, ge=0, lt=1 << 31)
     """Equal seeds give equal weights."""
     precision: Literal["auto", "fp32", "bf16"] = "auto"
-    """Of matrix products in training; auto is bf16 where the processor has instructions for it."""
+    """The precision of matrix products in training; auto is bf16 if the processor has instructions for it."""
     device: str = "auto"
-    """Such as cpu or cuda; auto is cuda if there is one."""
+    """The device, such as cpu or cuda; auto is cuda if available."""
     eval_every: int = Field(0, ge=0, le=_MAX_COUNT)
-    """Rank the valid split after every so many epochs and keep the best weights; 0 never."""
+    """Evaluate on the valid split every this many epochs and keep the best weights; 0: never."""
     patience: int = Field(0, ge=0, le=_MAX_COUNT)
-    """Stop after so many validations without improvement; 0 never."""
+    """Stop after this many validations without improvement; 0: never."""
     checkpoint_minutes: float = Field(5.0, gt=0)
     """Write a checkpoint at least this often."""
 
