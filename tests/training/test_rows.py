@@ -52,7 +52,7 @@ def one_step(**changed: Any) -> tuple[Gran, dict[str, torch.Tensor], set[int]]:
     trainer.optimizer = trainer._make_optimizer(())
     trainer._step()
     torch.manual_seed(settings.seed << 32)
-    sample = loss.sample(batches.batch_at(0), 0)  # type: ignore[attr-defined]
+    sample = loss.sample(batches.batch_at(0))  # type: ignore[attr-defined]
     return model, before, set(entities_used(batches.batch_at(0), sample.ids).tolist())
 
 

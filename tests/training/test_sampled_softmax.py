@@ -86,18 +86,18 @@ def test_a_sample_of_all_entities_gives_the_exact_loss(changed: dict[str, Any]) 
     torch.testing.assert_close(sampled, loss_of("cross_entropy", model.info, **smoothing)(model, batch))
 
 
-@pytest.mark.parametrize(("sampler", "num_candidates"), [("uniform", 10), ("frequency", 20)])
-def test_the_mean_over_samples_is_near_the_exact_loss(sampler: str, num_candidates: int) -> None:
+@pytest.mark.parametrize("sampler", ["uniform", "frequency"])
+def test_the_mean_over_samples_is_near_the_exact_loss(sampler: str) -> None:
     model, batch = model_and_batch()
     torch.manual_seed(0)
-    loss = loss_of("sampled_softmax", model.info, num_candidates=num_candidates, sampler=sampler, in_batch="none")
+    loss = loss_of("sampled_softmax", model.info, num_candidates=20, sampler=sampler, in_batch="none")
     with torch.no_grad():
         samples = torch.stack([loss(model, batch) for _ in range(400)])
         exact = loss_of("cross_entropy", model.info)(model, batch).item()
-        plain = loss_of("sampled_softmax", model.info, num_candidates=10, in_batch="none", logq_correction=False)
+        plain = loss_of("sampled_softmax", model.info, num_candidates=20, in_batch="none", logq_correction=False)
         uncorrected = torch.stack([plain(model, batch) for _ in range(400)]).mean().item()
     assert samples.mean().item() == pytest.approx(exact, rel=0.1)
-    assert uncorrected < 0.9 * exact  # fewer candidates make an easier task
+    assert uncorrected < 0.95 * exact  # fewer candidates make an easier task
 
 
 def facts_of(*entities: tuple[int, int]) -> FactTable:
@@ -116,11 +116,11 @@ def test_log_q_is_how_often_an_entity_is_drawn(changed: dict[str, Any]) -> None:
     torch.manual_seed(0)
     batches = 4000
     share = torch.zeros(100)
-    for step in range(batches):
+    for _ in range(batches):
         # The entities of a batch follow their frequency in the facts: half of all are entity 0.
         entities = torch.where(torch.rand(3) < 0.5, 0, torch.randint(1, 5, (3,)))
         given = 0 if changed.get("in_batch") == "answers" else 2
-        sample = sampler(step, entities[given:], entities[:given])
+        sample = sampler(entities[given:], entities[:given])
         drawn = sample.ids[sample.log_q.isfinite()]
         share[drawn] += 1 / batches
     expected = sampler._log_probability(torch.arange(100), 3).exp().float()
@@ -134,7 +134,7 @@ def test_entities_of_others_count_only_in_batch() -> None:
     answers, others = torch.tensor([7, 9]), torch.tensor([11, 7])
     for in_batch in ("all", "answers", "none"):
         torch.manual_seed(0)
-        sample = EntitySampler(settings(num_candidates=1, in_batch=in_batch), INFO)(0, answers, others)
+        sample = EntitySampler(settings(num_candidates=1, in_batch=in_batch), INFO)(answers, others)
         assert set(answers.tolist()) <= set(sample.ids.tolist())
         assert (11 in sample.ids) == (in_batch == "all")
         assert sample.log_q.isfinite().sum() == (1 if in_batch == "none" else len(sample.ids))
@@ -147,23 +147,13 @@ def test_what_stands_in_a_fact_is_given() -> None:
     assert list(zip(*map(Tensor.tolist, given), strict=True)) == [(0, 8), (1, 9), (2, 3), (2, 4), (2, 5)]
 
 
-def test_equal_seeds_draw_equal_samples_by_frequency() -> None:
+def test_equal_seeds_draw_equal_samples() -> None:
     def draw(seed: int) -> Tensor:
         torch.manual_seed(seed)
-        sampler = EntitySampler(settings(num_candidates=20, sampler="frequency"), INFO)
-        return sampler(0, torch.tensor([7]), torch.tensor([8])).ids
+        return EntitySampler(settings(num_candidates=20), INFO)(torch.tensor([7]), torch.tensor([8])).ids
 
     assert torch.equal(draw(3), draw(3))
     assert not torch.equal(draw(3), draw(4))
-
-
-@pytest.mark.parametrize(("num_candidates", "steps"), [(1, 100), (30, 3), (50, 2), (100, 1), (170, 1)])
-def test_entities_are_drawn_in_one_random_order_after_the_other(num_candidates: int, steps: int) -> None:
-    sampler = EntitySampler(settings(num_candidates=num_candidates), INFO)
-    samples = [sampler._draw_in_turn(step) for step in range(2 * steps)]
-    first, second = torch.cat(samples[:steps]), torch.cat(samples[steps:])
-    assert len(set(first.tolist())) == len(first) == len(set(second.tolist())) == steps * min(100, num_candidates)
-    assert not torch.equal(first, second)
 
 
 def test_no_candidates_at_all_are_refused() -> None:
@@ -182,7 +172,7 @@ def test_relations_are_not_sampled() -> None:
     model, batch = model_and_batch()
     loss = loss_of("sampled_softmax", model.info)
     assert isinstance(loss, SampledSoftmaxLoss)
-    assert loss.sample(batch, 0).ids.max() < model.info.num_entities
+    assert loss.sample(batch).ids.max() < model.info.num_entities
     loss(model, batch).backward()
     assert model.relation_embedding.grad is not None
     assert (model.relation_embedding.grad.abs().sum(1) > 0).all()

@@ -66,7 +66,7 @@ class RowTrainer(Trainer):
         return TableOptimizer(self.tables, self.settings, self.num_steps)
 
     def _backward(self, batch: TrainingBatch, phase: Phase | None) -> float:
-        sample = self.loss.sample(batch, self.state.step)
+        sample = self.loss.sample(batch)
         entities = entities_used(batch, sample.ids)
         used = {name: self._look_up(name, entities) for name in self.tables.parameters}
         local = sample._replace(ids=torch.searchsorted(entities, sample.ids))

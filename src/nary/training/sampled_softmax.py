@@ -17,7 +17,6 @@ from nary.models.batch import Batch
 from nary.training.batches import TrainingBatch
 from nary.training.kernels import Targets, chunked_cross_entropy
 from nary.training.losses import Loss, SmoothedSettings, split_targets
-from nary.training.permutation import Permutation
 from nary.training.settings import LossSettings
 
 
@@ -29,8 +28,7 @@ class SampledSoftmaxSettings(SmoothedSettings):
     num_candidates: int = Field(1024, ge=0)
     """The number of entities drawn per step, shared by the whole batch; 0 leaves only the entities of the batch."""
     sampler: Literal["uniform", "frequency"] = "uniform"
-    """Draw all entities equally often, in random order, or in proportion to a power of their frequency in the training
-    facts."""
+    """Draw all entities with equal probability, or in proportion to a power of their frequency in training facts."""
     frequency_power: float = Field(0.75, gt=0)
     """The exponent of the frequency; entities without facts are treated as if they occurred once."""
     in_batch: Literal["all", "answers", "none"] = "all"
@@ -66,12 +64,7 @@ class Pairs(NamedTuple):
 
 
 class EntitySampler:
-    """Draws entities, and knows how probable it is that one is drawn.
-
-    Uniform sampling takes as many entities as there are whole samples from one random order before it goes on to the
-    next: if the number of steps between two draws of an entity varied more, so would its gradient. Sampling by
-    frequency is with replacement.
-    """
+    """Draws entities with replacement, and knows how probable it is that one is drawn at least once."""
 
     def __init__(self, settings: SampledSoftmaxSettings, info: DatasetInfo, device: torch.device | None = None) -> None:
         self.settings = settings
@@ -85,35 +78,29 @@ class EntitySampler:
             weights = counts.clamp(min=1).double().pow(settings.frequency_power)
             self._cumulative = (weights / weights.sum()).cumsum(0)
 
-    def __call__(self, step: int, answers: Tensor, others: Tensor) -> Sample:
-        """The sample for a step whose batch has these ``answers`` [K] and these ``others`` [L] in its facts."""
-        drawn = (self._draw_in_turn(step) if self._cumulative is None else self._draw_by_frequency()).to(answers.device)
+    def __call__(self, answers: Tensor, others: Tensor) -> Sample:
+        """The sample for a batch with these ``answers`` [K] and these ``others`` [L] in its facts."""
+        drawn = self._draw(answers.device)
         kept = {"all": [answers, others], "answers": [answers], "none": [answers[:0]]}
         in_batch = torch.cat(kept[self.settings.in_batch])
         ids = torch.unique(torch.cat([drawn, in_batch, answers]))
         log_q = self._log_probability(ids, len(in_batch)) if self.settings.logq_correction else torch.zeros_like(ids)
         return Sample(ids, torch.where(torch.isin(ids, torch.cat([drawn, in_batch])), log_q.float(), torch.inf))
 
-    def _draw_in_turn(self, step: int) -> Tensor:
-        count = min(self.settings.num_candidates, self.num_entities)
-        order, turn = divmod(step, self.num_entities // max(1, count))
-        places = np.arange(turn * count, (turn + 1) * count)
-        return torch.from_numpy(Permutation(self.num_entities, order)(places))
-
-    def _draw_by_frequency(self) -> Tensor:
-        assert self._cumulative is not None
-        words = torch.rand(self.settings.num_candidates, dtype=torch.float64, device=self._cumulative.device)
-        return torch.searchsorted(self._cumulative, words).clamp(max=self.num_entities - 1)
+    def _draw(self, device: torch.device) -> Tensor:
+        count = self.settings.num_candidates
+        if self._cumulative is None:
+            return torch.randint(self.num_entities, (count,), device=device)
+        drawn = torch.searchsorted(self._cumulative, torch.rand(count, dtype=torch.float64, device=device))
+        return drawn.clamp(max=self.num_entities - 1)
 
     def _log_probability(self, ids: Tensor, num_in_batch: int) -> Tensor:
         """The logarithm of the probability that each of ``ids`` is drawn, or is in the batch, which has so many."""
-        count = self.settings.num_candidates
-        if self._cumulative is None:
-            drawn = torch.tensor(min(1, count / self.num_entities), dtype=torch.float64, device=ids.device)
-            log_absent = torch.log1p(-drawn).repeat(len(ids))
-        else:
+        each = torch.full(ids.shape, 1 / self.num_entities, dtype=torch.float64, device=ids.device)
+        if self._cumulative is not None:
             below = torch.where(ids > 0, self._cumulative[(ids - 1).clamp(min=0)], 0)
-            log_absent = count * torch.log1p(below - self._cumulative[ids])
+            each = self._cumulative[ids] - below
+        log_absent = self.settings.num_candidates * torch.log1p(-each)
         if self._share is not None:
             log_absent -= num_in_batch * self._share[ids]
         return torch.log(-torch.expm1(log_absent))
@@ -146,14 +133,13 @@ class SampledSoftmaxLoss(Loss):
         self.num_entities = info.num_entities
         self.sampler = EntitySampler(self.settings, info, device)
 
-    def sample(self, batch: TrainingBatch, step: int) -> Sample:
-        """The entities for the batch of a step."""
-        answers = batch.targets[batch.batch.asks_entity[batch.rows]]
-        return self.sampler(step, answers, given_entities(batch.batch).entities)
+    def sample(self, batch: TrainingBatch) -> Sample:
+        """The entities for a batch, drawn with torch's random state."""
+        return self.sampler(batch.targets[batch.batch.asks_entity[batch.rows]], given_entities(batch.batch).entities)
 
     def forward(self, model: Model, batch: TrainingBatch, sample: Sample | None = None) -> Tensor:
-        """The loss of a batch with a sample, or with that of a random step."""
-        sample = sample or self.sample(batch, int(torch.randint(1 << 31, ())))
+        """The loss of a batch with a sample, or with a new one."""
+        sample = sample or self.sample(batch)
         queries = model.encode(batch.batch)
         loss = queries.new_zeros((), dtype=torch.float32)
         for kind, chosen, targets in split_targets(batch, batch.weights):

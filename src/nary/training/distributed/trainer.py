@@ -50,7 +50,7 @@ class WorkerTrainer(Trainer):
         return self.workers.any(*flags)
 
     def _backward(self, batch: TrainingBatch, phase: Phase | None) -> float:
-        sample = self.loss.sample(batch, self.state.step) if isinstance(self.loss, SampledSoftmaxLoss) else None
+        sample = self.loss.sample(batch) if isinstance(self.loss, SampledSoftmaxLoss) else None
         torch.manual_seed(torch.initial_seed() ^ (self.workers.rank * _FACTOR % (1 << 64)))  # for dropout
         share = share_of(batch, self.workers)
         entities = entities_used(share, *([] if sample is None else [sample.ids]))
