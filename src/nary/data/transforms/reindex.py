@@ -31,7 +31,7 @@ def reindex(table: FactTable, source: Vocabulary, target: Vocabulary) -> tuple[F
         return table.renumbered(entities, relations), []
     if not known.any():
         raise DataError(
-            f"every fact has a name the model never saw, such as {min(unknown)!r}",
+            f"every fact has an unknown name, such as {min(unknown)!r}",
             "Are these facts of the same kind as those it was trained on?",
         )
     examples = ", ".join(repr(name) for name in sorted(unknown)[:_EXAMPLES])
