@@ -224,7 +224,7 @@ def test_other_facts_with_unknown_names(nary: Nary, trained: Path, data: Dataset
     assert result["dataset"] == "other"
     assert result["metrics"]["primary"]["count"] == 1
     [note] = [note for note in result["notes"] if "left out" in note]
-    assert note == "2 facts are left out: the model never saw 3 of their names ('Nobody', 'Noone', 'ignores')"
+    assert note == "2 facts are left out: 3 of their names are unknown ('Nobody', 'Noone', 'ignores')"
     assert note in nary("evaluate", trained, path).out
 
 

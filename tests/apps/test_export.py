@@ -48,10 +48,10 @@ def test_a_program(nary: Nary, trained: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "kind", "message", "hint"),
     [
-        (["RUN", "v"], "setting", "does not tell its format", "--format tsv|parquet|npy|torch|onnx"),
+        (["RUN", "v"], "setting", "the extension of v is not a known format", "--format tsv|parquet|npy|torch|onnx"),
         (["RUN", "v.npy", "--format", "onx"], "setting", "unknown format 'onx'", "onnx"),
         (["RUN", "v.onnx", "--arity", "7"], "setting", "no facts of arity 7", "2, 3, 4"),
-        (["RUN", "v.tsv", "--arity", "3"], "setting", "an arity of 3 for tsv", "torch and onnx"),
+        (["RUN", "v.tsv", "--arity", "3"], "setting", "--arity does not apply to tsv", "torch and onnx"),
         (["RUN", "there.npy"], "output", "exists already", "another OUT"),
         (["NONE", "v.npy"], "model", "no model or run folder", "nary train"),
     ],

@@ -36,7 +36,7 @@ def reindex(table: FactTable, source: Vocabulary, target: Vocabulary) -> tuple[F
         )
     examples = ", ".join(repr(name) for name in sorted(unknown)[:_EXAMPLES])
     left_out = counted(int(np.sum(~known)), "fact is", "facts are")
-    note = f"{left_out} left out: the model never saw {len(unknown):,} of their names ({examples}"
+    note = f"{left_out} left out: {len(unknown):,} of their names are unknown ({examples}"
     kept = table.take(np.flatnonzero(known)).renumbered(entities, relations)
     return kept, [note + (", ...)" if len(unknown) > _EXAMPLES else ")")]
 
