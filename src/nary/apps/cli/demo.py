@@ -108,6 +108,7 @@ def _evaluate(model: "TrainedModel") -> None:
         for group, text in groups.items()
         if group in report.metrics
     ]
+    say()
     print_table("Test facts with one element missing", ["missing", "MRR", "Hits@1", "Hits@10", "queries"], rows)
 
 
