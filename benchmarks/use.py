@@ -13,6 +13,7 @@ Other known facts among the completions are passed over, as in a ranking.
 import argparse
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -49,13 +50,15 @@ def _distance(sure: np.ndarray, right: np.ndarray) -> float:
 def complete(model: TrainedModel, test: Sequence[Fact], random: np.random.Generator) -> dict[str, dict[str, float]]:
     """How often two hidden elements are both found: together, and each for itself."""
     known = {str(fact) for fact in model.dataset.facts.facts(model.dataset.vocabulary)}
+    splits = {name: table for name, table in model.dataset.splits.items() if name != "test"}
+    model = replace(model, dataset=replace(model.dataset, splits=splits))  # stored facts are always among completions
     together, apart = [], []
     for fact in test:
         elements = fact.elements()
         one, two = random.choice(len(elements), 2, replace=False).tolist()
         gaps = [list(elements)[one], list(elements)[two]]
         query = Query.from_elements({**elements, **dict.fromkeys(gaps, GAP)})
-        new = (answer.fact for answer in model.complete(query, k=100).answers)
+        new = (answer.fact for answer in model.complete(query, k=100, known="mark").answers)
         together.append(place_of(str(fact), (text for text in new if text == str(fact) or text not in known)))
         new = pairs_apart(model, query)
         apart.append(place_of(str(fact), (text for text in new if text == str(fact) or text not in known)))

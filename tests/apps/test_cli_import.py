@@ -38,7 +38,7 @@ def test_dry_run_and_json(nary: Nary, edges: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "where shall the facts go?"),
+        ([], "--out is missing"),
         (["--out", "out.jsonl"], "looks like a file"),
         (["--out", "out", "--start", "amont"], "no column is called 'amont'"),
         (["--out", "out", "--start", "end", "--end", "end"], "the column 'end' is chosen twice"),
@@ -51,7 +51,7 @@ def test_dry_run_and_json(nary: Nary, edges: Path, tmp_path: Path) -> None:
         (["--out", "out", "--number", "type"], "'PAID' in column 'type' is not a number"),
         (["--out", "out", "--mapping", "m.toml", "--start", "a"], "--mapping says what every column is"),
         (["--out", "out", "--to", "xml"], "unknown format 'xml'"),
-        (["--out", "out", "--from", "wikidate"], "no kind of source is called 'wikidate'"),
+        (["--out", "out", "--from", "wikidate"], "unknown kind of source 'wikidate'"),
         (
             ["--out", "out", "--property", "P31"],
             "--property is not for this source, which is imported as property-graph",
@@ -137,6 +137,6 @@ def test_rdf_in_and_out(nary: Nary, tmp_path: Path) -> None:
     assert "Import it first" in nary("check", tmp_path / "out.ttl", "--json").error["hint"]
     refused = nary("import", tmp_path / "out.ttl", "--prefix", "x", "--out", tmp_path / "new", "--json").error
     assert (refused["message"], refused["hint"]) == (
-        "--prefix x is no prefix with its IRI",
+        "cannot read --prefix x",
         "Write it like ex=http://example.org/",
     )

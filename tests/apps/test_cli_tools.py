@@ -69,7 +69,7 @@ def test_check_for_people_gives_a_verdict(nary: Nary, folder: Path, file: Path) 
     assert "Not clean: duplicates; valid or test facts" in outcome.out
     file.write_text("Ada\tknows\t NULL\nAda\tknows\tnull\n", encoding="utf-8")
     alone = nary("check", file)
-    assert "one split only" in alone.out
+    assert "only one split" in alone.out
     assert "looks like a missing value" in alone.out
     assert "Not clean: suspicious labels." in alone.out
 
@@ -93,7 +93,7 @@ def test_notes_about_the_data_go_to_standard_error(nary: Nary, file: Path) -> No
 
 def test_check_lists_suspicious_facts(nary: Nary, file: Path) -> None:
     shown = nary("check", file, "--suspicious", 2, "--folds", 2)
-    assert "Facts that fit the others least" in shown.out
+    assert "Suspicious facts" in shown.out
     suspects = nary("check", file, "--suspicious", 2, "--folds", 2, "--json").json["suspicious"]
     assert len(suspects) == 2
     assert all(suspect["label"] in shown.out and len(suspect["elements"]) == 2 for suspect in suspects)

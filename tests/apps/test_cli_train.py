@@ -224,7 +224,7 @@ def test_other_facts_with_unknown_names(nary: Nary, trained: Path, data: Dataset
     assert result["dataset"] == "other"
     assert result["metrics"]["primary"]["count"] == 1
     [note] = [note for note in result["notes"] if "left out" in note]
-    assert note == "2 facts are left out: the model never saw 3 of their names ('Nobody', 'Noone', 'ignores')"
+    assert note == "2 facts are left out: 3 of their names are unknown ('Nobody', 'Noone', 'ignores')"
     assert note in nary("evaluate", trained, path).out
 
 
@@ -233,7 +233,7 @@ def test_facts_of_which_nothing_is_known(nary: Nary, trained: Path, tmp_path: Pa
     path.write_text("Nobody\tignores\tNoone\n")
     outcome = nary("evaluate", trained, path, "--json")
     assert outcome.code == 2
-    assert "every fact has a name the model never saw" in outcome.error["message"]
+    assert "every fact has an unknown name" in outcome.error["message"]
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_an_unknown_arity_is_a_note(nary: Nary, trained: Path, data: Dataset, qu
     long = query + "".join(f" | {data.vocabulary.relations[0]}: {name}" for name in data.vocabulary.entities[:5])
     outcome = nary("predict", trained, long)
     assert outcome.code == 0
-    assert "note: the model has never seen a fact of arity 7" in outcome.err
+    assert "note: no stored fact has arity 7" in outcome.err
     assert nary("predict", trained, long, "--json").json["notes"]
 
 

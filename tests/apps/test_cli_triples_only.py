@@ -52,7 +52,7 @@ def test_a_question_with_qualifiers_is_refused(nary: Nary, run: Path) -> None:
     assert nary("predict", run, "Ada | won | ?").code == 0
     outcome = nary("predict", run, "Ada | won | ? | in: 1901", "--json")
     assert outcome.code == 2
-    assert outcome.error["message"] == "gran knows no qualifiers here: it was given triples alone"
+    assert outcome.error["message"] == "gran knows no qualifiers: it was trained on triples alone"
     assert outcome.error["hint"] == "Leave the qualifiers out."
 
 

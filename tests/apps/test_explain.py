@@ -31,16 +31,16 @@ def test_the_tables(nary: Nary, model: TrainedModel, run_folder: Path, fact: Fac
     for similar in explanation.supporting:
         assert similar.fact in shown.out
     assert ("█" in shown.out) == any(one.contribution > 0 for one in explanation.contributions)
-    assert "Where attention goes" in shown.out
+    assert "Attention weights" in shown.out
 
 
 def test_a_model_without_vectors_or_attention(nary: Nary, fact: Fact, tmp_path: Path) -> None:
     small_run(tmp_path / "run", model="frequency", dataset=small_data(100))
     shown = nary("explain", tmp_path / "run", fact)
     assert shown.code == 0
-    assert "note: frequency needs the primary triple" in shown.err
-    assert "note: frequency has no query vectors" in shown.err
-    assert "Where attention goes" not in shown.out
+    assert "note: frequency cannot mask several elements" in shown.err
+    assert "note: frequency has no query embeddings" in shown.err
+    assert "Attention weights" not in shown.out
 
 
 def test_mistakes(nary: Nary, run_folder: Path, fact: Fact) -> None:

@@ -48,10 +48,10 @@ def test_a_program(nary: Nary, trained: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "kind", "message", "hint"),
     [
-        (["RUN", "v"], "setting", "does not tell its format", "--format tsv|parquet|npy|torch|onnx"),
+        (["RUN", "v"], "setting", "the extension of v is not a known format", "--format tsv|parquet|npy|torch|onnx"),
         (["RUN", "v.npy", "--format", "onx"], "setting", "unknown format 'onx'", "onnx"),
         (["RUN", "v.onnx", "--arity", "7"], "setting", "no facts of arity 7", "2, 3, 4"),
-        (["RUN", "v.tsv", "--arity", "3"], "setting", "an arity of 3 for tsv", "torch and onnx"),
+        (["RUN", "v.tsv", "--arity", "3"], "setting", "--arity does not apply to tsv", "torch and onnx"),
         (["RUN", "there.npy"], "output", "exists already", "another OUT"),
         (["NONE", "v.npy"], "model", "no model or run folder", "nary train"),
     ],
@@ -77,7 +77,7 @@ def test_evaluate_keeps_metrics_of_the_runs_own_splits(nary: Nary, tmp_path: Pat
     first, second = orjson.loads(kept.read_bytes())
     assert first == test
     assert second["metrics"].items() <= valid["metrics"].items()
-    assert "The facts of test," in (kept.parent / "README.md").read_text()
+    assert "Metrics on test by missing element" in (kept.parent / "README.md").read_text()
     assert nary("evaluate", tmp_path / "run", "--json").json == test
     assert [report["split"] for report in orjson.loads(kept.read_bytes())] == ["valid", "test"]
 
@@ -98,5 +98,5 @@ def test_evaluate_goes_on_where_nothing_can_be_kept(nary: Nary, tmp_path: Path) 
     (card / "something").touch()
     outcome = nary("evaluate", tmp_path / "run")
     assert outcome.code == 0
-    assert "note: the model folder does not store all of this: cannot write" in outcome.err
+    assert "note: the report was not fully stored in the model folder: cannot write" in outcome.err
     assert "generated, test" in outcome.out

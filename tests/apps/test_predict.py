@@ -78,7 +78,7 @@ def test_a_bad_line(nary: Nary, model: TrainedModel, run_folder: Path, tmp_path:
     assert (tmp_path / "out.jsonl").read_text().count("\n") == 1
     skipped = nary("predict", run_folder, *options, "--on-error", "skip")
     assert skipped.code == 0
-    assert "3 lines, 1 of them from before" in skipped.out
+    assert "3 lines, 1 of them already there" in skipped.out
     assert "note: 1 line is no query" in skipped.err
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert lines[1]["line"] == 2
@@ -128,7 +128,7 @@ def test_a_process_that_is_ended_goes_on_where_it_was(
     assert code == (130 if with_signal is signal.SIGINT else -signal.SIGKILL)
     assert "Traceback" not in said
     said = finish(*command, out)
-    assert f"{len(queries):,} lines, {lines:,} of them from before" in said.replace("\n", " ")
+    assert f"{len(queries):,} lines, {lines:,} of them already there" in said.replace("\n", " ")
     answers = [json.loads(line) for line in out.read_text().splitlines()]
     expected = [prediction.query for prediction in model.predict_many(_queries(model))]
     assert [one["query"] for one in answers] == expected * 10

@@ -91,7 +91,7 @@ def test_facts_with_unknown_names_have_their_reason(
     path.write_text(lines[0])
     refused = nary("score", run_folder, path, "--json")
     assert refused.code == 2
-    assert refused.error["message"] == "every fact has a name the model never saw, such as entity 'Nobody'"
+    assert refused.error["message"] == "every fact has an unknown name, such as entity 'Nobody'"
 
 
 def test_facts_of_a_folder_stand_in_several_files(

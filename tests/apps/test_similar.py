@@ -30,4 +30,4 @@ def test_mistakes(nary: Nary, model: TrainedModel, run_folder: Path, tmp_path: P
     small_run(tmp_path / "run", model="frequency", dataset=small_data(100))
     outcome = nary("similar", tmp_path / "run", model.dataset.vocabulary.entities[0], "--json")
     assert outcome.code == 2
-    assert "frequency has no vectors" in outcome.error["message"]
+    assert "frequency has no embeddings" in outcome.error["message"]

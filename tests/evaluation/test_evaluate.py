@@ -19,7 +19,7 @@ def test_five_facts() -> None:
     assert (report.dataset, report.split, len(ranks)) == ("five", "test", 10)
     assert report.metrics["entity"]["mr"] == pytest.approx(26.5 / 6)  # ranks 5.5, 4, 3, 5.5, 5.5, 3
     assert len(report.notes) == 1
-    assert "A collapsed model?" in report.notes[0]
+    assert "Has the model collapsed?" in report.notes[0]
 
 
 def test_only_the_splits_of_the_filter() -> None:
@@ -40,7 +40,7 @@ def test_candidates() -> None:
     other = FactTable.from_facts([Fact("Eve", "likes", "Ada")], data.vocabulary)
     report, ranks = evaluate(model, data, protocol=Protocol(candidates="seen"), table=other)
     assert len(ranks) == 2
-    assert report.notes[1] == "1 query is left out: the answer is no candidate."
+    assert report.notes[1] == "1 query is left out, because the answer is not a candidate."
 
 
 # Published for STARE, whose authors rank among these alone.
@@ -68,7 +68,7 @@ def test_other_facts() -> None:
     assert ranks.rank().tolist() == [3, 5.5, 3]
     assert "entity[arity>2]" not in report.metrics
     report, ranks = evaluate(model, data, table=FactTable([]))
-    assert (report.metrics, report.notes) == ({}, ["There was nothing to ask."])
+    assert (report.metrics, report.notes) == ({}, ["There are no queries."])
 
 
 def test_a_split_that_is_not_there() -> None:

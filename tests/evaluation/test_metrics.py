@@ -80,8 +80,8 @@ def test_by_arity_and_by_relation() -> None:
 def test_a_gap_between_the_best_and_the_worst_order_of_ties_is_told() -> None:
     (note,) = warnings(measure(five_ranks()))
     assert note == (
-        "Many candidates have the same score: the MRR of attribute is 0.500 if ties go against the answer and 1.000 if "
-        "they go for it. A collapsed model?"
+        "Many candidates have the same score: the MRR of attribute is 0.500 if the answer loses all ties and "
+        "1.000 if it wins them. Has the model collapsed?"
     )
     assert warnings({"entity": {"mrr": 0.5, "optimistic": 0.505, "pessimistic": 0.496}}) == []
     assert warnings({}) == []

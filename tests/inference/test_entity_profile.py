@@ -46,7 +46,7 @@ def test_a_group_page_by_page() -> None:
 def test_what_does_not_exist_is_refused() -> None:
     with pytest.raises(DataError, match="unknown entity"):
         entity_profile(LOOKUP, "Lise Meitner")
-    with pytest.raises(SettingError, match="an entity is no 'relation'"):
+    with pytest.raises(SettingError, match="unknown role 'relation' of an entity"):
         facts_of_group(LOOKUP, "Curie", "relation", "award")
 
 

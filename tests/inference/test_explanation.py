@@ -61,8 +61,8 @@ def test_a_model_that_cannot_hide_tells_only_what_qualifiers_add() -> None:
     found = Predictor(model, DATA).explain(TRAIN[0], OBJECT)
     assert [one.position for one in found.contributions] == ["qualifier 1"]
     assert list(found.supporting) == list(found.attention) == []
-    assert any("frequency needs the primary triple" in note for note in found.notes)
-    assert any("frequency has no query vectors" in note for note in found.notes)
+    assert any("frequency cannot mask several elements" in note for note in found.notes)
+    assert any("frequency has no query embeddings" in note for note in found.notes)
 
 
 def test_every_position_of_a_gran(gran: TrainedModel, fact: Fact) -> None:
@@ -119,7 +119,7 @@ def test_when_many_share_something_those_that_share_most_are_compared(
     monkeypatch.setattr(neighbors, "_COMPARED", 3)
     found = gran.explain(fact, "object")
     assert len(found.supporting) == 3
-    assert any("among the 3 (of" in note for note in found.notes)
+    assert any("among the 3 of" in note for note in found.notes)
     context = gran.predictor.context
     related, total = neighbors._related_queries(context, context.encode(fact, OBJECT))
     assert len(related) == 3 < total

@@ -167,10 +167,10 @@ def test_the_format_may_be_named(model: Model, data: Dataset, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "format", "arity", "message"),
     [
-        ("v", None, None, "does not tell its format"),
-        ("v.txt", None, None, "does not tell its format"),
+        ("v", None, None, "is not a known format"),
+        ("v.txt", None, None, "is not a known format"),
         ("v.npy", "nyp", None, "unknown format 'nyp'"),
-        ("v.npy", None, 3, "an arity of 3 for npy"),
+        ("v.npy", None, 3, "--arity does not apply to npy"),
         ("v.onnx", None, 9, "no facts of arity 9"),
         ("v.pt2", None, 1, "no facts of arity 1"),
     ],

@@ -62,7 +62,7 @@ def test_find_takes_entities_first_unless_told() -> None:
     with pytest.raises(DataError, match="unknown name 'sinse'") as caught:
         both.find("sinse")
     assert "since" in str(caught.value.hint)
-    with pytest.raises(SettingError, match="no kind of name"):
+    with pytest.raises(SettingError, match="unknown kind of name"):
         both.find("x", "thing")  # type: ignore[arg-type]
 
 

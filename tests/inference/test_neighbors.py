@@ -56,5 +56,5 @@ def test_mistakes(predictor: Predictor) -> None:
         predictor.similar("a", "relation")
     with pytest.raises(SettingError, match="0 answers"):
         predictor.similar("a", k=0)
-    with pytest.raises(SettingError, match="memory has no vectors"):
+    with pytest.raises(SettingError, match="memory has no embeddings"):
         remembering(DATA).similar("a")

@@ -137,7 +137,7 @@ def test_mistakes(predictor: Predictor) -> None:
 def test_an_arity_never_seen_gets_a_note(predictor: Predictor) -> None:
     pairs = [("since", "1900"), ("with", "Ben"), ("with", "Cy")]
     found = predictor.predict(Query("Ada", "likes", GAP, pairs))
-    assert found.notes[0] == "the model has never seen a fact of arity 5"
+    assert found.notes[0] == "no stored fact has arity 5"
     assert found.answers[0].name == "Ben"
     assert not any("arity" in note for note in predictor.predict(Query("Ada", "likes", GAP, pairs[:1])).notes)
 
@@ -181,7 +181,7 @@ def test_a_gran_takes_an_arity_it_never_saw(gran: TrainedModel) -> None:
     pairs = [(names.relations[0], name) for name in names.entities[:7]]
     found = gran.predict(Query(names.entities[0], names.relations[-1], GAP, pairs), k=5)
     assert len(found.answers) == 5
-    assert list(found.notes) == ["the model has never seen a fact of arity 9"]
+    assert list(found.notes) == ["no stored fact has arity 9"]
 
 
 def test_the_order_qualifiers_are_written_in_means_nothing(gran: TrainedModel) -> None:

@@ -77,8 +77,8 @@ def test_rules_are_listed_and_stored(name: str, request: pytest.FixtureRequest, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"kind": "links"}, "no rules are of the kind 'links'"),
-        ({"role": "verb"}, "no rules are for 'verb'"),
+        ({"kind": "links"}, "unknown kind of rule 'links'"),
+        ({"role": "verb"}, "unknown role 'verb'"),
         ({"relation": "siblin"}, "siblin"),
         ({"limit": 0}, "0 rules were asked for"),
     ],

@@ -54,7 +54,7 @@ def test_known_qualifiers_can_be_hidden_or_shown_alone() -> None:
     assert set(pairs(known)) == {("since", "1900"), ("with", "Cy"), ("since", "1901")}
     assert not set(pairs(hidden)) & set(pairs(known))
     assert set(pairs(hidden)) | set(pairs(known)) == set(pairs(predictor.suggest(GIVEN, 100, "mark")))
-    with pytest.raises(SettingError, match="cannot be treated by 'never'"):
+    with pytest.raises(SettingError, match="unknown value for known: 'never'"):
         predictor.suggest(GIVEN, known="never")  # type: ignore[arg-type]
 
 
@@ -75,7 +75,7 @@ def test_what_a_fact_has_is_not_suggested() -> None:
 def test_the_json_form_and_k() -> None:
     result = remembering(DATA).suggest(Fact("ada", "meets", "ben", [("since", "1901")]), k=1).as_dict()
     assert result["fact"] == "Ada | meets | Ben | since: 1901"
-    assert result["notes"] == ["the probabilities are not calibrated: there are no valid facts held out from training"]
+    assert result["notes"] == ["the probabilities are not calibrated: no valid facts are held out from training"]
     assert (result["matches"], result["calibrated"]) == (1, False)
     (suggestion,) = result["suggestions"]
     assert 0 < suggestion.pop("probability") < 1
@@ -89,7 +89,7 @@ def test_the_json_form_and_k() -> None:
 def test_a_relation_that_never_had_qualifiers_gets_the_usual_ones_and_a_note() -> None:
     suggested = remembering(DATA).suggest(TRAIN[-1])
     assert suggested.suggestions
-    assert any("no fact in train with the relation sees" in note for note in suggested.notes)
+    assert any("no training fact with the relation sees" in note for note in suggested.notes)
 
 
 def test_data_without_any_qualifier() -> None:

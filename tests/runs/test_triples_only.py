@@ -93,13 +93,13 @@ def test_qualifiers_are_refused_in_questions(tmp_path: Path) -> None:
         lambda: run.score(["Ada | won | Prize | in: 1901"]),
         lambda: run.explain("Ada | won | Prize | in: 1901", "object"),
     ):
-        with pytest.raises(FactError, match="gran knows no qualifiers here: it was given triples alone") as caught:
+        with pytest.raises(FactError, match="gran knows no qualifiers: it was trained on triples alone") as caught:
             ask()
         assert caught.value.hint == "Leave the qualifiers out."
     suggested = run.suggest("Ada | won | Prize")
     assert (suggested.suggestions, suggested.notes[-1]) == (
         [],
-        "no fact in train with the relation won has a qualifier that this one lacks",
+        "no training fact with the relation won has a further attribute",
     )
     assert run.score(["Ada | won | Prize"])[0].known  # with whatever qualifiers it was
 

@@ -50,7 +50,9 @@ def _notes(ranks: Ranks, candidates: Candidates | None) -> list[str]:
     if candidates is not None:
         notes.append(f"Subjects and objects are ranked among {candidates.sum():,} of {len(candidates):,} entities.")
     if ranks.left_out:
-        notes.append(f"{counted(ranks.left_out, 'query is', 'queries are')} left out: the answer is no candidate.")
+        notes.append(
+            f"{counted(ranks.left_out, 'query is', 'queries are')} left out, because the answer is not a candidate."
+        )
     if not len(ranks):
-        notes.append("There was nothing to ask.")
+        notes.append("There are no queries.")
     return notes

@@ -125,6 +125,6 @@ def warnings(metrics: Metrics) -> list[str]:
         return []
     best, worst = metrics[group]["optimistic"], metrics[group]["pessimistic"]
     return [
-        f"Many candidates have the same score: the MRR of {group} is {worst:.3f} if ties go against the answer and "
-        f"{best:.3f} if they go for it. A collapsed model?"
+        f"Many candidates have the same score: the MRR of {group} is {worst:.3f} if the answer loses all ties and "
+        f"{best:.3f} if it wins them. Has the model collapsed?"
     ]

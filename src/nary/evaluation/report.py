@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _TITLES = {"mrr": "MRR", "mr": "MR", "count": "Queries", "optimistic": "MRR opt.", "pessimistic": "MRR pess."}
 _SHORT = ("mrr", "hits@1", "hits@10", "count")
-_LITERALS_TITLE = "Errors of literals, beside those of the median of the training facts; dates in years"
-_CURVE_TITLE = "MRR by number of qualifiers given, of queries with any to leave out"
+_LITERALS_TITLE = "Errors of numbers and dates (in years); baseline: the median of the training facts"
+_CURVE_TITLE = "MRR by number of qualifiers given, for queries with at least one"
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,7 +101,7 @@ class Report:
         """Errors in the unit of the slot, dates in years; those of all slots in units of the spread."""
         rows = [
             [
-                "all, by their spread" if slot == ALL_SLOTS else slot,
+                "all, in units of the spread" if slot == ALL_SLOTS else slot,
                 *(f"{figures[name]:,.4g}" for name in ("mae", "median_error", "usual_mae")),
                 f"{figures['in_interval']:.0%}",
                 f"{figures['count']:,}",

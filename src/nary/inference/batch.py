@@ -169,7 +169,7 @@ def _read_single(predictor: Predictor, number: int, line: bytes) -> "_Line":
     read = _read(predictor, number, line)
     if read.query is None or len(read.query.gaps) == 1:
         return read
-    return _Line(number, None, FactError("several gaps, which a table cannot hold", "Write .jsonl instead."))
+    return _Line(number, None, FactError("a table cannot hold answers to several gaps", "Write .jsonl instead."))
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def _query(text: str) -> Query:
         line = "a header" if is_header([field.strip(' "') for field in fields]) else "a line of a table"
         raise FactError(
             f"{text.strip()!r} is {line}, not a query",
-            'Write a query a line: Marie Curie | award received | ?, or JSON: {"subject": ..., "object": "?"}',
+            'Write one query per line: Marie Curie | award received | ?, or JSON: {"subject": ..., "object": "?"}',
         )
     return as_query(parse_line(text))
 
@@ -251,7 +251,7 @@ def _go_on(predictor: Predictor, job: Job, lines: Iterator[tuple[int, bytes]]) -
             same = not answered or (reached is not None and _identity(last) == _expected(_read(predictor, *reached)))
             if not same or not _begins_like_ours(unfinished):
                 raise OutputError(
-                    f"{job.out} holds something else than answers to {display_name(job.queries)}", "Give another --out."
+                    f"{job.out} does not hold answers to {display_name(job.queries)}", "Give another --out."
                 )
             file.truncate(end)
             return answered

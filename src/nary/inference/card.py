@@ -36,22 +36,20 @@ model = nary.load_model("MODEL")
 model.predict("subject | relation | ? | attribute: value", k=5)
 ```
 
-`?` stands for the missing element, at any position the model predicts. Loading the folder executes no code from it."""
+`?` stands for the missing element, at any position that the model predicts. Loading the folder executes no code."""
 
 _INTENDED_USE = """\
-To propose what facts like these lack, and to find those that look wrong, for somebody who checks the answers. It is not
-meant for decisions about people without such a check."""
+To suggest missing facts and to find wrong ones, for a person who checks the answers. Not for decisions about people
+without such a check."""
 
 _LIMITS = """\
-- It knows only the entities and relations in `vocabulary.json`. `nary update` adds others, with their facts.
-- Its answers are guesses from what the facts it learned from have in common, with their gaps, errors and biases. They
-  are not looked up, and not checked: do not take one for a fact.
-- The figures above hold for facts like those they were made with, by the protocol named. Figures made under different
-  protocols must not be compared."""
+- It knows only the entities and relations in `vocabulary.json`. `nary update` adds new facts and the names in them.
+- Its predictions are guesses and reflect the gaps, errors and biases of its training facts. Check them before use.
+- The metrics hold for similar facts under the protocol shown. Metrics under different protocols are not comparable."""
 
 _LICENSE = """\
-The license of the data is not known to Nary. The folder holds the facts (`facts/`) and all names (`vocabulary.json`):
-before passing it on, see what the source of the data allows."""
+Nary does not know the license of the data. The folder contains the facts (`facts/`) and all names (`vocabulary.json`):
+check the license before you share it."""
 
 
 def card(
@@ -64,7 +62,7 @@ def card(
         _metadata(dataset, model, reports),
         f"# {model.name} on {_name(dataset.name)}",
         "A model for link prediction on n-ary facts (subject–relation–object triples with any number of "
-        f"attribute–value qualifiers), made with Nary {__version__}. It fills in what is missing: "
+        f"attribute–value qualifiers), made with Nary {__version__}. It predicts: "
         f"{roles}.",
         f"**{model.name}**: {model.description}. {parameters:,} parameters. Source: {model.reference}.",
         "## Data",
@@ -74,7 +72,7 @@ def card(
         *_updates(updates),
         "## Metrics",
         *(part for report in reports for part in _metrics(report)),
-        *([] if reports else ["Nothing has been evaluated yet. `nary evaluate MODEL` ranks the test split."]),
+        *([] if reports else ["Not evaluated yet: run `nary evaluate MODEL`."]),
         *("## Use", _USE, "## Intended use", _INTENDED_USE, "## Limits", _LIMITS),
     ]
     return "\n\n".join(parts) + "\n"
@@ -133,7 +131,7 @@ def _updates(updates: Sequence[Update]) -> list[str]:
     if not updates:
         return []
     added = [f"- {update}, to the dataset with the fingerprint `{update.fingerprint}`" for update in updates]
-    return ["Added after training, with vectors learned for the new names only:", "\n".join(added)]
+    return ["Added after training, with embeddings learned for the new names only:", "\n".join(added)]
 
 
 def _metrics(report: Report) -> list[str]:
@@ -143,7 +141,7 @@ def _metrics(report: Report) -> list[str]:
         if "[" not in group  # the parts of a group are in metrics.json
     ]
     return [
-        f"The facts of {escape_markdown(report.split)}, by what is missing (with their arities in `metrics.json`):",
+        f"Metrics on {escape_markdown(report.split)} by missing element (by arity in `metrics.json`):",
         Table([*left("missing"), *right(*_SHOWN.values())], rows).markdown(),
         " ".join([report.protocol.describe(), *(escape_markdown(note) for note in report.notes)]),
     ]

@@ -102,7 +102,7 @@ class Context:
         """Refuse qualifiers if no fact given to the model has any: its answers would be random."""
         if arity > 2 and self._arities == {2}:
             raise FactError(
-                f"{self.model.name} knows no qualifiers here: it was given triples alone", "Leave the qualifiers out."
+                f"{self.model.name} knows no qualifiers: it was trained on triples alone", "Leave the qualifiers out."
             )
 
     def encode(self, statement: Fact | Query, position: Position) -> EncodedQuery:
@@ -168,7 +168,7 @@ class Context:
         """Caveats for what is said about a fact or query."""
         notes = self.arity_notes(statement)
         if not self.calibrated:
-            notes.append("the probabilities are not calibrated: there are no valid facts held out from training")
+            notes.append("the probabilities are not calibrated: no valid facts are held out from training")
         return notes
 
     def arity_notes(self, statement: Fact | Query) -> list[str]:
@@ -180,7 +180,7 @@ class Context:
     def _arity_notes(self, statement: Fact | Query) -> list[str]:
         arity, given = statement.arity, len(statement.qualifiers)
         if arity not in self._arities and (not self._takes_partial or arity > max(self._arities)):
-            return [f"the model has never seen a fact of arity {arity}"]
+            return [f"no stored fact has arity {arity}"]
         if self._takes_partial or statement.relation is GAP:
             return []
         fewest = int(self._fewest_qualifiers[self.vocabulary.relation(str(statement.relation))])

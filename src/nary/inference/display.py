@@ -84,7 +84,7 @@ def _explanation(result: Explanation) -> _Shown:
         for one in result.contributions
     ]
     caption = f"{result.fact}   ({result.position}, rank {result.rank:,g}, {result.probability:.1%})"
-    return caption, left("position", "element", "adds to the score"), rows
+    return caption, left("position", "element", "contribution"), rows
 
 
 def _rules(result: RuleList) -> _Shown:

@@ -52,7 +52,7 @@ def facts_of_group(
 ) -> StoredFacts:
     """The facts of one group of a profile, page by page."""
     if role not in (roles := [one.value for one in _ROLES]):
-        raise SettingError(f"an entity is no {role!r}", f"Expected {', '.join(roles)}.")
+        raise SettingError(f"unknown role {role!r} of an entity", f"Expected {', '.join(roles)}.")
     i = lookup.names.entity(entity)
     places = _of_group(_standing(lookup, i), roles.index(role), lookup.names.relation(relation))
     return lookup.page(lookup.dataset.vocabulary.entities[i], places, limit, offset)

@@ -73,7 +73,9 @@ def _ablations(
             ablations[f"qualifier {position.number}", written, labeled] = query.drop_qualifier(column)
     notes = []
     if not context.model.supports_multiple_masks:
-        notes.append(f"{context.model.name} needs the primary triple; only what qualifiers add can be told")
+        notes.append(
+            f"{context.model.name} cannot mask several elements, so only the contributions of qualifiers are shown"
+        )
     return ablations, notes
 
 

@@ -95,7 +95,7 @@ class Names:
 
     def _chosen(self, kind: Kind | None) -> "list[_KindNames]":
         if kind is not None and kind not in self._of:
-            raise SettingError(f"{kind!r} is no kind of name", f"Expected {' or '.join(self._of)}.")
+            raise SettingError(f"unknown kind of name {kind!r}", f"Expected {' or '.join(self._of)}.")
         return [names for names in self._of.values() if kind in (None, names.kind)]
 
 

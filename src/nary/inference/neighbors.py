@@ -34,7 +34,7 @@ def similar(context: Context, text: str, kind: Kind | None, k: int) -> Neighbors
     kind, i = context.names.find(text, kind)
     vectors = _vectors(context.model, kind)
     if vectors is None:
-        raise SettingError(f"{context.model.name} has no vectors to compare", "Use a model that has, such as gran.")
+        raise SettingError(f"{context.model.name} has no embeddings to compare", "Use a model that has, such as gran.")
     cosines = [torch.nn.functional.cosine_similarity(part, vectors[i], dim=-1) for part in torch.split(vectors, SLICE)]
     similarities = torch.cat(cosines)  # in parts, because each makes copies of its vectors
     similarities[i] = -torch.inf
@@ -52,7 +52,7 @@ def supporting_facts(context: Context, query: EncodedQuery) -> tuple[list[Suppor
     related, total = _related_queries(context, query)
     vectors = _query_vectors(context.model, [query, *related])
     if vectors is None:
-        return [], [f"{context.model.name} has no query vectors, by which similar facts could be found"]
+        return [], [f"{context.model.name} has no query embeddings, so similar facts are not shown"]
     similarities = torch.nn.functional.cosine_similarity(vectors[:1], vectors[1:], dim=-1)
     best = similarities.topk(min(_SHOWN, len(related)))
     names = context.candidates(query.kind)
@@ -61,7 +61,7 @@ def supporting_facts(context: Context, query: EncodedQuery) -> tuple[list[Suppor
         fact = decode_fact(related[i].ids, context.vocabulary)
         answer = context.vocabulary.label(names[related[i].answer])
         facts.append(SupportingFact(str(fact), context.names.labeled(fact), answer, similarity))
-    note = f"similar facts were looked for among the {_COMPARED:,} (of {total:,}) that share most with this one"
+    note = f"similar facts are among the {_COMPARED:,} of {total:,} facts with the most elements in common"
     return facts, [note] if total > _COMPARED else []
 
 

@@ -54,7 +54,7 @@ def check_count(k: int) -> None:
 def check_known(known: str) -> None:
     """Refuse anything but a value of :data:`Known`."""
     if known not in get_args(Known):
-        raise SettingError(f"known answers cannot be treated by {known!r}", f"Expected {' or '.join(get_args(Known))}.")
+        raise SettingError(f"unknown value for known: {known!r}", f"Expected {' or '.join(get_args(Known))}.")
 
 
 def _encode(context: Context, query: Query) -> EncodedQuery:

@@ -60,10 +60,10 @@ def list_rules(context: Context, relation: str | None, kind: str | None, role: s
         raise SettingError(f"{context.model.name} has no rules", "Train rules: nary train DATA --model rules")
     chosen = next((one for one in KINDS if one == kind), None)
     if kind is not None and chosen is None:
-        raise SettingError(f"no rules are of the kind {kind!r}", f"Kinds are: {', '.join(KINDS)}.")
+        raise SettingError(f"unknown kind of rule {kind!r}", f"Kinds are: {', '.join(KINDS)}.")
     target = next((one for one in Role if one.value == role), None)
     if role is not None and target is None:
-        raise SettingError(f"no rules are for {role!r}", f"Roles are: {', '.join(one.value for one in Role)}.")
+        raise SettingError(f"unknown role {role!r}", f"Roles are: {', '.join(one.value for one in Role)}.")
     if limit < 1:
         raise SettingError(f"{limit} rules were asked for", "Ask for one or more.")
     name = None

@@ -34,9 +34,9 @@ def check_sidecar(out: Path, about: Mapping[str, Any]) -> None:
     except orjson.JSONDecodeError:
         stored = None
     if not isinstance(stored, dict):
-        raise OutputError(f"{out} holds something else than answers: {path.name} does not say whose", _HINT)
+        raise OutputError(f"cannot continue {out}: {path.name} is missing or damaged", _HINT)
     for key, value in about.items():
         if key == "model" and stored.get(key) != value:
-            raise OutputError(f"{out} holds answers of another model", _HINT)
+            raise OutputError(f"{out} holds answers from another model", _HINT)
         if stored.get(key) != value:
             raise OutputError(f"{out} holds answers with {key} {stored.get(key)}, not {value}", _HINT)

@@ -51,7 +51,7 @@ class Suggester:
         pairs = _order(probabilities, stored, known)[:k]
         notes = context.notes(Query(*fact.primary, [*fact.qualifiers, (GAP, GAP)]))
         if not counted:
-            notes.append(f"no fact in train with the relation {fact.relation} has a qualifier that this one lacks")
+            notes.append(f"no training fact with the relation {fact.relation} has a further attribute")
         suggested = [self._suggestion(pair, probabilities[pair], stored.get(pair)) for pair in pairs]
         return Suggestions(str(fact), suggested, matches, notes, context.calibrated)
 

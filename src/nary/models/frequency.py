@@ -31,7 +31,7 @@ class Frequency(Model):
     name = "frequency"
     settings_class = FrequencySettings
     family = "baseline"
-    description = "answers with what stands most often in that place: the floor every system must beat"
+    description = "the most frequent elements of the slot; a baseline"
     reference = "Nary"
     supports_qualifier_dropout = False  # it is not trained in steps
 

@@ -75,7 +75,7 @@ class Gran(Model):
     name = "gran"
     settings_class: ClassVar[type[Settings]] = GranSettings
     family = "attention"
-    description = "a fact as a small typed graph, encoded by attention with biases for its edges"
+    description = "attention over the graph of a fact, with edge-type biases"
     reference = "Wang et al., Link Prediction on N-ary Relational Facts: A Graph-based Approach, Findings of ACL 2021"
     supports_multiple_masks = True
     settings: GranSettings

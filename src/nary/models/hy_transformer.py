@@ -39,7 +39,7 @@ class HyTransformer(Gran):
     name = "hy-transformer"
     settings_class = HyTransformerSettings
     family = "attention"
-    description = "a shallow transformer over the masked statement, without a graph"
+    description = "a shallow Transformer over the elements of a fact"
     reference = "Yu, Yang, Improving Hyper-Relational Knowledge Graph Completion, arXiv:2104.08167, 2021"
     losses = Gran.losses | {"bce"}
 

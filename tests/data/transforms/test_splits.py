@@ -182,7 +182,7 @@ def test_a_relation_that_train_needs_whole_is_reported() -> None:
     divided = split_dataset(payments("{}"))
     assert set(shares(divided)["test"]) == {"likes", *(f"r{i}" for i in range(20))}
     assert "The shares of relations differ" in divided.notes[-1]
-    assert "paid by 40%" in divided.notes[-1]
+    assert "'paid' by 40%" in divided.notes[-1]
 
 
 @given(st.lists(st.integers(0, 500), min_size=1, max_size=12), st.data())

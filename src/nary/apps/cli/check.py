@@ -23,7 +23,7 @@ def check(
         typer.Option(
             "--suspicious",
             metavar="N",
-            help="Also list the N facts that fit the others least, each scored by rules counted without it.",
+            help="Also list the N most suspicious facts, each scored by rules counted without it.",
         ),
     ] = None,
     folds: Annotated[
@@ -74,14 +74,14 @@ def _print(dataset: "Dataset", report: "Audit") -> None:
             [reason, finding["count"], ", ".join(repr(name[:40]) for name in finding["examples"])]
             for reason, finding in report.suspicious_labels.items()
         ]
-        print_table("Suspicious labels", ["reason", "labels", "such as"], labels)
+        print_table("Suspicious labels", ["reason", "labels", "examples"], labels)
     if report.warnings:
         say()
         warned = [
             [each["count"], each["message"], ", ".join(repr(name[:40]) for name in each["examples"])]
             for each in report.warnings
         ]
-        print_table("Warnings", ["number", "of which", "such as"], warned)
+        print_table("Warnings", ["number", "warning", "examples"], warned)
     say()
     _print_verdict(dataset, report)
 
@@ -104,7 +104,7 @@ def _print_suspects(suspects: "list[Suspect]") -> None:
         for suspect in suspects
     ]
     say()
-    print_table("Facts that fit the others least", ["score", "fact", "fits least", "expected there"], rows)
+    print_table("Suspicious facts", ["score", "fact", "worst element", "predicted"], rows)
 
 
 def _findings(report: "Audit") -> list[tuple[str, str, int]]:
@@ -126,25 +126,25 @@ def _findings(report: "Audit") -> list[tuple[str, str, int]]:
 
 def _overall(report: "Audit") -> list[tuple[str, int]]:
     return [
-        ("entities that train never mentions", report.unseen_entities),
-        ("relations and attributes that train never mentions", report.unseen_relations),
-        ("facts whose subject is their object", report.subject_is_object),
-        ("facts that hold a qualifier twice", report.repeated_qualifiers),
+        ("entities that are not in train", report.unseen_entities),
+        ("relations and attributes that are not in train", report.unseen_relations),
+        ("facts with the same subject and object", report.subject_is_object),
+        ("facts with a repeated qualifier", report.repeated_qualifiers),
         ("suspicious labels", sum(finding["count"] for finding in report.suspicious_labels.values())),
     ]
 
 
 def _print_verdict(dataset: "Dataset", report: "Audit") -> None:
     if not {"valid", "test"} & set(dataset.splits):
-        say("There is one split only, so nothing can leak; see nary split.")
+        say("There is only one split, so leakage was not checked; see nary split.")
     if report.clean:
-        say("Clean: no duplicates, no leakage, nothing unseen, no suspicious labels.", fg="green", bold=True)
+        say("Clean: no duplicates, no leakage, no unseen names, no suspicious labels.", fg="green", bold=True)
         return
     overlap = report.valid_primary_in_train + report.test_against_train_and_valid["primary"]
     reasons = {
         "duplicates": sum(report.duplicates.values()),
-        "valid or test facts that a model has seen, whole or in part": overlap,
-        "entities or relations that train never mentions": report.unseen_entities + report.unseen_relations,
+        "valid or test facts whose primary triple is in another split": overlap,
+        "entities or relations that are not in train": report.unseen_entities + report.unseen_relations,
         "suspicious labels": len(report.suspicious_labels),
     }
     say(f"Not clean: {'; '.join(reason for reason, n in reasons.items() if n)}.", fg="red", bold=True)

@@ -41,7 +41,7 @@ def _show_all(listed: Sequence[dict[str, Any]], as_json: bool) -> None:
         here = ("yes" if one["complete"] else "INCOMPLETE") if one["here"] else "no"
         arities = _range(one["arities"] or [])
         rows.append([one["name"], facts, one["entities"], one["relations"], arities, here, one["description"]])
-    print_table("Datasets", ["name", "facts", "entities", "relations", "arities", "here", "what it is"], rows)
+    print_table("Datasets", ["name", "facts", "entities", "relations", "arities", "here", "description"], rows)
 
 
 def _show_one(one: dict[str, Any], as_json: bool) -> None:

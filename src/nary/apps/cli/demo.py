@@ -108,7 +108,8 @@ def _evaluate(model: "TrainedModel") -> None:
         for group, text in groups.items()
         if group in report.metrics
     ]
-    print_table("Facts it has not seen, one element missing", ["missing", "MRR", "Hits@1", "Hits@10", "queries"], rows)
+    say()
+    print_table("Test facts with one element missing", ["missing", "MRR", "Hits@1", "Hits@10", "queries"], rows)
 
 
 def _ask(model: "TrainedModel") -> None:

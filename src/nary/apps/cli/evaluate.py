@@ -82,7 +82,7 @@ def evaluate(
         if value not in expected:
             raise SettingError(f"{option} {value}", f"Expected {' or '.join(name for name in expected if name)}.")
     if record is not None and data is not None:
-        raise SettingError("--record files the result of a run on its own data", "Leave DATA out.")
+        raise SettingError("--record needs the run's own data", "Leave DATA out.")
     loaded = load_model(run, device)
     names = loaded.dataset.vocabulary
     if data is None:
@@ -110,7 +110,7 @@ def evaluate(
         try:
             loaded.add_report(report, model_path_of(run))
         except OutputError as error:  # the figures are right all the same
-            notice(f"the model folder does not store all of this: {error.message}")
+            notice(f"the report was not fully stored in the model folder: {error.message}")
     if record is not None:
         notice(f"recorded {record_result(recordable_run(run), loaded, plain, record, label)}")
     if ranks is not None:

@@ -50,25 +50,27 @@ def _print(explanation: "Explanation") -> None:
             [one.position, one.label, f"{one.contribution:+.2f}", _bar(one, most), f"{one.probability_without:.1%}"]
             for one in explanation.contributions
         ]
-        print_table("What each element adds to its score", ["position", "element", "adds", "", "without it"], rows)
+        print_table(
+            "Contribution of each element to the score", ["position", "element", "contribution", "", "without it"], rows
+        )
         say()
     if explanation.rules:
-        say("Rules that name it", bold=True)
+        say("Rules that predict the answer", bold=True)
         for reason in explanation.rules:
             say(f"because {reason_text(reason)}")
         say()
     if explanation.parts:
         votes = [[one.model, f"{one.weight:.0%}", f"{one.probability:.1%}", one.rank] for one in explanation.parts]
-        print_table("What each part of the blend says", ["part", "weight", "probability", "rank"], votes)
+        print_table("Parts of the blend", ["part", "weight", "probability", "rank"], votes)
         say()
     if explanation.supporting:
         facts = [[f"{one.similarity:.3f}", one.answer, one.label] for one in explanation.supporting]
-        print_table("Similar facts it has learned from", ["cosine", "answer", "fact"], facts)
+        print_table("Similar training facts", ["cosine", "answer", "fact"], facts)
         say()
     if explanation.attention:
         edges = sorted(explanation.attention, key=lambda edge: -edge.weight)[:_EDGES]
         looks = [[edge.source, edge.target, f"{edge.weight:.1%}"] for edge in edges]
-        print_table("Where attention goes", ["from", "to", "weight"], looks)
+        print_table("Attention weights", ["from", "to", "weight"], looks)
 
 
 def reason_text(reason: "RuleReason") -> str:

@@ -172,7 +172,7 @@ def import_(
     from nary.data.importers.wikidata.settings import WikidataSettings, read_ids
 
     if kind is not None and kind not in _PANELS:
-        raise SettingError(f"no kind of source is called {kind!r}", did_you_mean(kind, _PANELS))
+        raise SettingError(f"unknown kind of source {kind!r}", did_you_mean(kind, _PANELS))
     if out is not None and out.suffix:
         raise OutputError(
             f"{out} looks like a file", "Give a folder: it gets the facts, labels, types and the mapping."
@@ -216,7 +216,7 @@ def _value_types(columns: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 def _target(out: Path | None) -> Path:
     if out is None:
-        raise SettingError("where shall the facts go?", "Give --out DATA. To see a mapping of columns only: --dry-run")
+        raise SettingError("--out is missing", "Give --out DATA. To see a mapping of columns only: --dry-run")
     return out
 
 
@@ -237,6 +237,6 @@ def _prefixes(texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         key, equals, iri = text.partition("=")
         if not equals or ":" not in iri:
-            raise SettingError(f"--prefix {text} is no prefix with its IRI", "Write it like ex=http://example.org/")
+            raise SettingError(f"cannot read --prefix {text}", "Write it like ex=http://example.org/")
         prefixes[key.removesuffix(":")] = iri
     return prefixes

@@ -36,7 +36,7 @@ def models(
             print_json(listed)
         else:
             print_table(
-                "Models", ["name", "family", "what it is"], [[m["name"], m["family"], m["about"]] for m in listed]
+                "Models", ["name", "family", "description"], [[m["name"], m["family"], m["about"]] for m in listed]
             )
         return
     model_class = MODELS.get(name)

@@ -164,7 +164,7 @@ def _count_hidden(result: "Prediction | Completions") -> None:
     """Say so if stored answers leave no room for predictions."""
     if result.answers and all(answer.known for answer in result.answers) and result.matches > len(result.answers):
         stored = counted(result.matches, "stored fact matches", "stored facts match")
-        notice(f"{stored}; --known hide shows predictions, nary facts all of the facts")
+        notice(f"{stored}; --known hide shows predictions, nary facts lists all facts")
 
 
 def _answer_file(predictor: "Predictor", job: "Job", json: bool) -> None:
@@ -188,7 +188,7 @@ def _answer_file(predictor: "Predictor", job: "Job", json: bool) -> None:
     if done.before and not done.written:
         say(f"{job.out} is complete: {counted(done.total, 'line')}.")
         return
-    before = f", {done.before:,} of them from before" if done.before else ""
+    before = f", {done.before:,} of them already there" if done.before else ""
     say(f"{job.out}: {counted(done.total, 'line')}{before}.")
     if done.errors:
-        notice(f"{counted(done.errors, 'line is no query', 'lines are no queries')}; errors stand in their places")
+        notice(f"{counted(done.errors, 'line is no query', 'lines are no queries')}; their errors are in the output")

@@ -36,12 +36,14 @@ def recipes(
         if json:
             print_json([{"name": recipe_name, "about": text} for recipe_name, text in about.items()])
         else:
-            print_table("Recipes", ["name", "what it is"], [[recipe_name, text] for recipe_name, text in about.items()])
+            print_table(
+                "Recipes", ["name", "description"], [[recipe_name, text] for recipe_name, text in about.items()]
+            )
         return
     if name not in shipped_recipes():
         models = {recipe_name.partition("/")[0] for recipe_name in shipped_recipes()}
         raise SettingError(
-            f"no recipe and no model with recipes is called {name!r}",
+            f"no recipe or model with recipes is called {name!r}",
             did_you_mean(str(name), [*models, *shipped_recipes()]),
         )
     keys = _keys(name)
@@ -49,7 +51,9 @@ def recipes(
         print_json({"name": name, "about": _about(shipped_recipes()[name]), "keys": keys})
         return
     say(_about(shipped_recipes()[name]))
-    print_table("", ["key", "value", "may be", "meaning"], [[_text(one[part]) for part in one] for one in keys])
+    print_table(
+        "", ["key", "value", "accepted values", "meaning"], [[_text(one[part]) for part in one] for one in keys]
+    )
     say(f"Next: nary train DATA --recipe {name} --set KEY=VALUE")
 
 

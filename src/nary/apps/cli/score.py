@@ -128,7 +128,7 @@ def _check(scored: "list[ScoredFact]") -> None:
     reasons = [one.score.message for one in scored if isinstance(one.score, NaryError)]
     if len(reasons) == len(scored):
         raise DataError(
-            f"every fact has a name the model never saw, such as {reasons[0].partition(' ')[2]}",
+            f"every fact has an unknown name, such as {reasons[0].partition(' ')[2]}",
             "Add new names with nary update, or treat them as averages with --unseen.",
         )
     if reasons:
@@ -159,5 +159,5 @@ def _print(predictor: "Predictor", ranked: "list[tuple[ScoredFact, Plausibility]
         for (one, score), fact, element, answer in zip(ranked, facts, odd, expected, strict=True)
     ]
     title = f"The {len(rows):,} least plausible of {total:,} facts" if total > len(rows) else ""
-    titles = ["plausible", "fact", "fits least", "expected there", "known from", *(["line"] if placed else [])]
+    titles = ["plausibility", "fact", "worst element", "predicted", "known from", *(["line"] if placed else [])]
     print_table(title, titles, rows)

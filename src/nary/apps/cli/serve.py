@@ -68,4 +68,4 @@ def require_server() -> None:
 
 def say_address(address: str) -> None:
     """Where the explorer is."""
-    say(f"Serving at {address}   (Ctrl-C ends)")
+    say(f"Serving at {address}   (Ctrl-C stops)")

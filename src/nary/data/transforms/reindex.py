@@ -31,12 +31,12 @@ def reindex(table: FactTable, source: Vocabulary, target: Vocabulary) -> tuple[F
         return table.renumbered(entities, relations), []
     if not known.any():
         raise DataError(
-            f"every fact has a name the model never saw, such as {min(unknown)!r}",
+            f"every fact has an unknown name, such as {min(unknown)!r}",
             "Are these facts of the same kind as those it was trained on?",
         )
     examples = ", ".join(repr(name) for name in sorted(unknown)[:_EXAMPLES])
     left_out = counted(int(np.sum(~known)), "fact is", "facts are")
-    note = f"{left_out} left out: the model never saw {len(unknown):,} of their names ({examples}"
+    note = f"{left_out} left out: {len(unknown):,} of their names are unknown ({examples}"
     kept = table.take(np.flatnonzero(known)).renumbered(entities, relations)
     return kept, [note + (", ...)" if len(unknown) > _EXAMPLES else ")")]
 

@@ -85,8 +85,8 @@ def _shortages(
                 differing[relation] = max(difference, differing.get(relation, 0.0))
     if differing:
         most = sorted(differing, key=lambda relation: -differing[relation])[:3]
-        names = ", ".join(f"{dataset.vocabulary.relations[i]} by {differing[i]:.0%}" for i in most)
-        note += f" The shares of relations differ, since train needs facts with names of their own: {names}."
+        names = ", ".join(f"{dataset.vocabulary.relations[i]!r} by {differing[i]:.0%}" for i in most)
+        note += f" The shares of relations differ, because facts with names of their own stay in train: {names}."
     return note
 
 

@@ -53,7 +53,7 @@ def export(model: Model, dataset: Dataset, out: Path, format: str | None = None,
     for path in (out, names):
         _check_free(path)
     if arity is not None and format not in _PROGRAMS:
-        raise SettingError(f"an arity of {arity} for {format}", f"Only {' and '.join(_PROGRAMS)} are of one arity.")
+        raise SettingError(f"--arity does not apply to {format}", f"It is for {' and '.join(_PROGRAMS)}.")
     source = Source(model, dataset, _arity(dataset, arity))
     source.check()
     with ExitStack() as files:  # both files are complete before either gets its name
@@ -80,7 +80,8 @@ def _format(out: Path, given: str | None) -> str:
     if (format := given or told) is None:
         suffixes = ", ".join(suffix for suffix, _ in FORMATS.values())
         raise SettingError(
-            f"{out.name} does not tell its format", f"Let it end in {suffixes}, or give --format {'|'.join(FORMATS)}."
+            f"the extension of {out.name} is not a known format",
+            f"Let it end in {suffixes}, or give --format {'|'.join(FORMATS)}.",
         )
     return format
 

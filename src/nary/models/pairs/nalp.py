@@ -43,7 +43,7 @@ class NaLP(Model):
     name = "nalp"
     settings_class = NaLPSettings
     family = "pairs"
-    description = "pairs of role and value, and whether every two of them go together"
+    description = "role–value pairs of a fact, compared two by two"
     reference = "Guan et al., Link Prediction on N-ary Relational Data, WWW 2019"
     losses = frozenset({"corruption_bce", "sampled_cross_entropy"})
 

@@ -52,7 +52,7 @@ class NeuInfer(PairModel):
 
     name = "neuinfer"
     settings_class = NeuInferSettings
-    description = "is the triple valid, and do its qualifiers go with it"
+    description = "validity of the triple, compatibility with each qualifier"
     reference = "Guan et al., NeuInfer: Knowledge Inference on N-ary Facts, ACL 2020"
 
     def __init__(self, settings: NeuInferSettings, info: DatasetInfo) -> None:

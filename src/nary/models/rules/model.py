@@ -24,7 +24,7 @@ class Rules(Model):
     name = "rules"
     settings_class = RulesSettings
     family = "rules"
-    description = "rules counted from the facts: repeated contexts, links, constants and chains; no training"
+    description = "rules counted on the training facts, without training"
     reference = "Nary"
     supports_qualifier_dropout = False  # it is not trained in steps
 

@@ -70,7 +70,7 @@ class Stare(Model):
     name = "stare"
     settings_class = StareSettings
     family = "graph encoder"
-    description = "messages along the facts, qualifiers included, and a transformer over the question"
+    description = "message passing over all facts, then a Transformer over the query"
     reference = "Galkin et al., Message Passing for Hyper-Relational Knowledge Graphs, EMNLP 2020"
     supports_multiple_masks = True
     losses = frozenset({"cross_entropy", "sampled_softmax", "softmax_bce", "bce"})

@@ -42,7 +42,7 @@ class HypE(Multilinear):
 
     name = "hype"
     settings_class = HypESettings
-    description = "a product of vectors that went through convolutions of their slots"
+    description = "a product of embeddings, with convolutions for each slot"
     reference = "Fatemi et al., Knowledge Hypergraphs: Prediction Beyond Binary Relations, IJCAI 2020"
     settings: HypESettings
     _read: Tensor

@@ -42,7 +42,7 @@ class MTransH(TupleModel):
     name = "m-transh"
     settings_class: ClassVar[type[Settings]] = MTransHSettings
     family = "translation"
-    description = "a distance on the hyperplane of the relation"
+    description = "projections onto the hyperplane of the relation, and a distance"
     reference = "Wen et al., On the Representation and Embedding of Knowledge Bases beyond Binary Relations, IJCAI 2016"
     losses = frozenset({"sampled_cross_entropy", "margin"})
 

@@ -75,7 +75,7 @@ class MDistMult(Multilinear):
 
     name = "m-distmult"
     settings_class = MDistMultSettings
-    description = "a product of vectors, the same in each slot"
+    description = "a product of embeddings, the same in each slot"
     reference = _HYPE_PAPER
 
     def __init__(self, settings: MDistMultSettings, info: DatasetInfo) -> None:
@@ -126,7 +126,7 @@ class MCP(CP):
 
     name = "m-cp"
     settings_class = MCPSettings
-    description = "a product of vectors, one for each entity in each slot, trained like HypE"
+    description = "a product of embeddings, one for each entity in each slot"
     reference = _HYPE_PAPER
 
     def __init__(self, settings: MCPSettings, info: DatasetInfo) -> None:
@@ -149,7 +149,7 @@ class NCP(CP):
     name = "n-cp"
     settings_class = NCPSettings
     family = "tensor"
-    description = "a product of vectors, one for each entity in each slot"
+    description = "m-CP, trained against all entities"
     reference = _GETD_PAPER
 
     def __init__(self, settings: NCPSettings, info: DatasetInfo) -> None:
@@ -170,7 +170,7 @@ class HSimplE(Multilinear):
 
     name = "hsimple"
     settings_class = HSimplESettings
-    description = "a product of vectors, rotated by their slots"
+    description = "a product of embeddings, shifted by slot"
     reference = _HYPE_PAPER
     supports_longer_facts = False  # the largest arity says how far vectors are rotated
 

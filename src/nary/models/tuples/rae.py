@@ -35,7 +35,7 @@ class RAE(MTransH):
 
     name = "rae"
     settings_class = RAESettings
-    description = "m-TransH, and a network that tells which entities can stand together"
+    description = "m-TransH, and a network for which entities occur together"
     reference = (
         "Zhang et al., Scalable Instance Reconstruction in Knowledge Bases via Relatedness Affiliated Embedding, "
         "WWW 2018"

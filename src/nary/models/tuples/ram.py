@@ -40,7 +40,7 @@ class RAM(TupleModel):
     name = "ram"
     settings_class = RAMSettings
     family = "multilinear"
-    description = "products of the parts of entities, by the roles that the slots of a relation play"
+    description = "products of multi-part embeddings; roles are mixtures of basis roles"
     reference = "Liu, Yao, Li, Role-Aware Modeling for N-ary Relational Knowledge Bases, WWW 2021"
 
     def __init__(self, settings: RAMSettings, info: DatasetInfo) -> None:

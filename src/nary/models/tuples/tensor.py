@@ -85,7 +85,7 @@ class NTuckER(TensorModel):
 
     name = "n-tucker"
     settings_class = NTuckERSettings
-    description = "a tensor for each arity, multiplied with the vectors of a tuple"
+    description = "a core tensor for each arity, multiplied with the embeddings"
 
     def __init__(self, settings: NTuckERSettings, info: DatasetInfo) -> None:
         super().__init__(settings, info)
@@ -130,7 +130,7 @@ class GETD(TensorModel):
 
     name = "getd"
     settings_class = GETDSettings
-    description = "n-TuckER with its tensors as rings of small factors"
+    description = "n-TuckER with a tensor ring as core"
 
     def __init__(self, settings: GETDSettings, info: DatasetInfo) -> None:
         super().__init__(settings, info)
