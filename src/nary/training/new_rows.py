@@ -20,7 +20,7 @@ from nary.training.new_candidates import NewCandidateLoss, QueryTargets
 from nary.training.runtime import keep_freed_memory
 from nary.training.settings import TrainingSettings
 
-_MIN_STEPS = 50
+_MIN_STEPS = 35
 _MIN_VISITS = 20  # masked facts with a new name, in the mean over the new names
 _BATCH_SIZE = 256
 _OLD_BATCH_SIZE = 128
