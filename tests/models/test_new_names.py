@@ -20,7 +20,7 @@ def test_names_are_new_if_the_model_does_not_have_them_or_only_added_facts_do() 
     names = NewNames.of(info_of(KNOWN, TRAINED), info_of(LARGER, FactTable.concatenate([TRAINED, added])), added)
     assert [LARGER.entities[i] for i in names.entities] == ["c", "e"]  # d has no facts at all
     assert [LARGER.relations[i] for i in names.relations] == ["q", "s"]
-    assert names.per_fact(added) == 2  # c and q, e and s
+    assert names.per_name(added) == 1  # c and q, e and s, once each
     of_b = FactTable.from_facts([Fact("a", "p", "b")], LARGER)
     assert len(names.facts_with(FactTable.concatenate([added, of_b]))) == 2
 

@@ -29,11 +29,12 @@ class NewNames(NamedTuple):
         """The entities, or the relations."""
         return self.entities if kind == "entity" else self.relations
 
-    def per_fact(self, table: FactTable) -> float:
-        """How many new names a fact has, in the mean."""
+    def per_name(self, table: FactTable) -> float:
+        """In how many facts a new name stands, in the mean; 0 if there are no new names."""
         blocks = table.blocks
         entities = sum(int(np.isin(block.entities, self.entities).sum()) for block in blocks)
-        return (entities + sum(int(np.isin(block.relations, self.relations).sum()) for block in blocks)) / len(table)
+        relations = sum(int(np.isin(block.relations, self.relations).sum()) for block in blocks)
+        return (entities + relations) / max(1, len(self.entities) + len(self.relations))
 
     def facts_with(self, table: FactTable) -> FactTable:
         """The facts of ``table`` in which a new name stands."""

@@ -20,14 +20,16 @@ from nary.training.new_candidates import NewCandidateLoss, QueryTargets
 from nary.training.runtime import keep_freed_memory
 from nary.training.settings import TrainingSettings
 
-_MIN_STEPS = 25
+_MIN_STEPS = 35
+_MIN_VISITS = 20  # masked facts with a new name, in the mean over the new names
 _BATCH_SIZE = 256
-_OLD_SHARE = 1  # masked old facts of a step for each new one
+_OLD_BATCH_SIZE = 128
 _MAX_OLD_WEIGHT = 10  # of their mean loss, beside that of the new ones; less if there are fewer times as many
 _MAX_OLD = 2000  # masked old facts whose query vectors are kept
-_RATE = 0.6  # the peak learning rate, in standard deviations of the old rows
+_RATE = 0.4  # the peak learning rate, in standard deviations of the old rows
 _PRIOR = 0.1  # the weight of the prior: a normal distribution around the start, with the deviation of the old rows
-_BETAS = 0.9, 0.999
+_MAX_CANDIDATES = 2000  # old ones, and new ones, that a step scores: samples if there are more
+_BETAS = 0.5, 0.999
 
 StepLoss = Callable[[int], Tensor]
 """The loss of a step."""
@@ -50,19 +52,19 @@ def learn_new_rows(
     keep_freed_memory()
     model.eval().requires_grad_(False)
     batches = _batches(new, roles, loss, _BATCH_SIZE)
-    # A new name whose facts have other new ones is learned from names that are still being learned themselves.
-    passes = max(1, names.per_fact(new))
+    visits = names.per_name(new) * len(batches) / len(new)  # in a pass
+    passes = max(1, _MIN_VISITS / visits) if visits else 1
     steps = max(_MIN_STEPS, round(passes * len(batches)) // batches.batch_size)
     old_weight = min(_MAX_OLD_WEIGHT, len(old) / len(new))
     tables = [_LearnedRows(model.get_parameter(name), rows, len(batches)) for name, rows in new_rows.items()]
     with torch.random.fork_rng([]):
         torch.manual_seed(0)
         if isinstance(loss, CrossEntropyLoss):
-            candidate_loss = NewCandidateLoss(model, loss.settings, names)
+            candidate_loss = NewCandidateLoss(model, loss.settings, names, _MAX_CANDIDATES)
             kept = _batches(old, roles, loss, _MAX_OLD).batch_at(0)
             step_loss = _cross_entropy_per_step(model, batches, kept, old_weight, loss, candidate_loss)
         else:
-            of_old = _batches(old, roles, loss, _OLD_SHARE * _BATCH_SIZE)
+            of_old = _batches(old, roles, loss, _OLD_BATCH_SIZE)
             step_loss = _loss_per_step(model, batches, of_old, old_weight, loss)
         for step in range(steps):
             step_loss(step).backward()  # type: ignore[no-untyped-call]
@@ -136,15 +138,14 @@ def _cross_entropy_per_step(
     kept_targets = QueryTargets.of(kept, cross_entropy)
     with torch.no_grad():
         kept_queries = model.encode(kept.batch)
-        kept_sums = loss.old_log_sums(kept_queries, kept_targets)
-    count = _OLD_SHARE * _BATCH_SIZE
-    kept_targets = kept_targets._replace(weights=kept_targets.weights * (old_weight * len(kept_sums) / count))
+        kept_sums = loss.old_log_sums(kept_queries, kept_targets, exact=True)
+    kept_targets = kept_targets._replace(weights=kept_targets.weights * (old_weight * len(kept_sums) / _OLD_BATCH_SIZE))
 
     def step_loss(step: int) -> Tensor:
         batch = new.batch_at(step).to(device)
         queries, targets = model.encode(batch.batch), QueryTargets.of(batch, cross_entropy)
         log_sums = loss.old_log_sums(queries, targets)
-        chosen = torch.randint(len(kept_sums), (count,), device=device)
+        chosen = torch.randint(len(kept_sums), (_OLD_BATCH_SIZE,), device=device)
         both = QueryTargets(
             *(torch.cat([one, other[chosen]]) for one, other in zip(targets, kept_targets, strict=True))
         )
