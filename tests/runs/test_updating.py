@@ -77,6 +77,7 @@ def with_untrained_names() -> TrainedModel:
     ]
     data = dataset_of(train=_KNOWN, valid=_KNOWN[:1], test=unknown)
     settings = {"model__hidden_dim": 32, "training__epochs": 120, "loss__entity_label_smoothing": 0.1}
+    settings["training__learning_rate"] = 3e-3
     return train_in(None, data, small_recipe(data, **settings)).model
 
 
@@ -110,8 +111,6 @@ def test_known_relations_without_training_facts_are_learned_as_new_ones(with_unt
     assert changed_rows(model, grown, "entity_embedding") == []
     before, after = (probabilities(one, "red 0 | ? | red | at: Rome")["cheers for"] for one in (model, grown))
     assert after > 2 * before
-    cheers_for = probabilities(grown, "blue 9 | cheers for | ? | at: Bonn")
-    assert cheers_for["blue"] > 2 * cheers_for["red"]
 
 
 def test_names_are_matched_as_in_questions(people: TrainedModel) -> None:
