@@ -23,7 +23,7 @@ def test_facts_from_a_file(nary: Nary, run_folder: Path, model: TrainedModel, tm
     assert first == "2 facts added to train (1 was stored already, or given twice)."
     assert entities == "2 new entities: 'Ada', 'Bob'"
     assert relations == "1 new relation: 'since'"
-    assert learned.startswith("Learned in 25 steps, ")
+    assert learned.startswith("Learned in 35 steps, ")
     assert following == f"Next: nary predict {tmp_path / 'model'} QUERY, or nary evaluate {tmp_path / 'model'}"
     assert {path: path.read_bytes() for path in run_folder.rglob("*") if path.is_file()} == before
     assert nary("facts", tmp_path / "model", f"Ada | {relation} | ?", "--json").json["total"] == 2
