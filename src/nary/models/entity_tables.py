@@ -1,8 +1,8 @@
 """Initial values of tables with a row for each entity, of which a model may have the rows of one worker only.
 
-Every worker draws all rows of a large table, a block at a time, and keeps its rows of each block: so the values do not
-depend on how many workers there are, and no process holds the table. Random numbers come one after the other, and the
-rows of a worker are in turn with those of the others, so that none can be left out.
+Every worker draws all rows of a large table, a block at a time, and keeps only its own rows. The values then do not
+depend on the number of workers, and no process holds the whole table. No block can be skipped: the rows are dealt out
+round-robin, and the random numbers of a block depend on all earlier ones.
 """
 
 import math

@@ -46,7 +46,7 @@ Unseen = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Answers = Annotated[int, typer.Option("-k", help="The number of answers.")]
 Device = Annotated[
-    str, typer.Option("--device", metavar="NAME", help="cpu, cuda, ..., or auto for an accelerator if there is one.")
+    str, typer.Option("--device", metavar="NAME", help="cpu, cuda, ..., or auto: cuda if it is available, else cpu.")
 ]
 Threads = Annotated[
     int | None,
