@@ -41,13 +41,15 @@ def draw_table(table: Tensor, draw: Callable[[Tensor], object], info: "DatasetIn
         done += len(kept)
 
 
-def xavier_entities(info: "DatasetInfo", width: int, kind: Literal["normal", "uniform"] = "normal") -> nn.Parameter:
-    """A new table [E, width], as ``nn.init`` draws it by the method of Glorot and Bengio."""
+def xavier_entities(
+    info: "DatasetInfo", width: int, kind: Literal["normal", "uniform"] = "normal", mean: float = 0.0
+) -> nn.Parameter:
+    """A new table [E, width], as ``nn.init`` draws it by the method of Glorot and Bengio, but with another mean."""
     deviation = math.sqrt(2 / (info.num_entities + width))
     bound = math.sqrt(3) * deviation
     table = torch.empty(info.num_entity_rows, width)
     if kind == "normal":
-        draw_table(table, lambda rows: nn.init.normal_(rows, 0.0, deviation), info, 0)
+        draw_table(table, lambda rows: nn.init.normal_(rows, mean, deviation), info, 0)
     else:
-        draw_table(table, lambda rows: nn.init.uniform_(rows, -bound, bound), info, 0)
+        draw_table(table, lambda rows: nn.init.uniform_(rows, mean - bound, mean + bound), info, 0)
     return nn.Parameter(table)

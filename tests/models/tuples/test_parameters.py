@@ -10,6 +10,8 @@ from contracts.info import info_of
 from models.tuples.small import INFO, build, facts, groups, make
 from models.tuples.test_schemas import table_of
 
+from nary.facts import FactTable
+from nary.facts.layout import OBJECT
 from nary.models.batch import Batch, Group
 from nary.models.tuples.base import TupleModel
 from nary.models.tuples.m_transh import MTransH
@@ -137,3 +139,49 @@ def test_a_single_fact_can_be_trained_on(name: str) -> None:
     model = make(name).train()
     ids = torch.from_numpy(facts((2,), 1).blocks[0].ids.astype(np.int64))
     assert model.encode(Batch([Group(ids, torch.tensor([1]))])).isfinite().all()
+
+
+MULTILINEAR = ("m-distmult", "m-cp", "n-cp", "hsimple")
+
+
+@pytest.mark.parametrize("name", MULTILINEAR)
+def test_embeddings_start_around_their_mean(name: str) -> None:
+    shifted, plain = build(name, INFO, init_mean=0.5), build(name, INFO)
+    torch.testing.assert_close(shifted.entity - 0.5, plain.entity)
+    assert torch.equal(shifted.get_parameter("relation"), plain.get_parameter("relation"))
+
+
+@pytest.mark.parametrize("name", MULTILINEAR)
+def test_embeddings_around_a_mean_learn_from_one_element_at_a_time(name: str) -> None:
+    """The object is the successor of the subject, whatever the two values are; most pairs of values are unseen."""
+    size = 8
+    subject, first, second = (grid.ravel() for grid in np.indices((size,) * 3))
+    zeros, ones = np.zeros_like(subject), np.ones_like(subject)
+    heads = np.stack([zeros, subject, size + (subject + 1) % size], 1)
+    pairs = np.stack([zeros, 2 * size + first, ones, 3 * size + second], 1)
+    seen = np.random.default_rng(0).random(len(heads)) < 0.1
+    table, unseen = (
+        FactTable.from_columns(
+            heads[chosen].astype(np.int32), 2 * ones[chosen], pairs[chosen].reshape(-1, 2).astype(np.int32)
+        )
+        for chosen in (seen, ~seen)
+    )
+    right = {mean: share_right(name, table, unseen, mean) for mean in (0.0, 0.5)}
+    assert right[0.5] > 0.95 > right[0.0] + 0.2
+
+
+def share_right(name: str, table: FactTable, unseen: FactTable, mean: float) -> float:
+    """The share of unseen facts whose object is the best candidate, after training on ``table``."""
+    model = build(name, info_of(32, 2, 4, table), embedding_dim=32, dropout=0.0, init_mean=mean)
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+
+    def objects(facts: FactTable) -> tuple[torch.Tensor, torch.Tensor]:
+        ids = torch.from_numpy(facts.blocks[0].ids.astype(np.int64))
+        return model.score(Batch([Group(ids, torch.full((len(ids),), OBJECT))]), "entity"), ids[:, OBJECT]
+
+    for _ in range(100):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(*objects(table)).backward()
+        optimizer.step()
+    scores, answers = objects(unseen)
+    return (scores.argmax(1) == answers).float().mean().item()

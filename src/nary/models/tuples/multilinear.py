@@ -18,6 +18,18 @@ _HYPE_PAPER = "Fatemi et al., Knowledge Hypergraphs: Prediction Beyond Binary Re
 _GETD_PAPER = "Liu, Yao, Li, Generalizing Tensor Decomposition for N-ary Relational Knowledge Bases, WWW 2020"
 
 
+class MultilinearSettings(Settings):
+    """What the settings of these models have in common."""
+
+    name: str
+    embedding_dim: int = Field(200, ge=1)
+    dropout: float = Field(0.2, ge=0, lt=1)
+    """Of the product, before it is summed."""
+    init_mean: float = Field(0.0, ge=0)
+    """The mean of the initial embeddings of entities. At 0, as published, a product says nothing about its elements one
+    by one, which makes facts with many elements hard to learn; at 0.5 it does, and generalizes better."""
+
+
 class Multilinear(TupleModel):
     """Scores a tuple with the sum over the coordinates of r * f_1(e_1) * ... * f_k(e_k).
 
@@ -61,13 +73,10 @@ class Multilinear(TupleModel):
         return product
 
 
-class MDistMultSettings(Settings):
+class MDistMultSettings(MultilinearSettings):
     """``[model]`` of a recipe for m-DistMult."""
 
     name: Literal["m-distmult"] = "m-distmult"
-    embedding_dim: int = Field(200, ge=1)
-    dropout: float = Field(0.2, ge=0, lt=1)
-    """Of the product, before it is summed."""
 
 
 class MDistMult(Multilinear):
@@ -80,7 +89,7 @@ class MDistMult(Multilinear):
 
     def __init__(self, settings: MDistMultSettings, info: DatasetInfo) -> None:
         super().__init__(settings, info, settings.embedding_dim, settings.dropout)
-        self.entity = xavier_entities(info, settings.embedding_dim)
+        self.entity = xavier_entities(info, settings.embedding_dim, mean=settings.init_mean)
 
     def transform(self, entities: Tensor) -> Tensor:
         """The vectors of the entities [n, k, d]."""
@@ -94,9 +103,10 @@ class MDistMult(Multilinear):
 class CP(Multilinear):
     """f_i(e) = the vector of e for slot i. ``entity`` [E, max_arity * d] holds those of all slots side by side."""
 
-    def __init__(self, settings: Settings, info: DatasetInfo, width: int, dropout: float) -> None:
-        super().__init__(settings, info, width, dropout)
-        slots = [xavier_entities(info, width).detach() for _ in range(info.max_arity)]
+    def __init__(self, settings: MultilinearSettings, info: DatasetInfo) -> None:
+        width = settings.embedding_dim
+        super().__init__(settings, info, width, settings.dropout)
+        slots = [xavier_entities(info, width, mean=settings.init_mean).detach() for _ in range(info.max_arity)]
         self.entity = nn.Parameter(torch.cat(slots, 1))
 
     def transform(self, entities: Tensor) -> Tensor:
@@ -111,14 +121,12 @@ class CP(Multilinear):
         return (one_hot[..., None] * products[:, None]).flatten(1)
 
 
-class MCPSettings(Settings):
+class MCPSettings(MultilinearSettings):
     """``[model]`` of a recipe for m-CP."""
 
     name: Literal["m-cp"] = "m-cp"
     embedding_dim: int = Field(34, ge=1)
     """Of the vector in one slot."""
-    dropout: float = Field(0.2, ge=0, lt=1)
-    """Of the product, before it is summed."""
 
 
 class MCP(CP):
@@ -129,11 +137,8 @@ class MCP(CP):
     description = "a product of embeddings, one for each entity in each slot"
     reference = _HYPE_PAPER
 
-    def __init__(self, settings: MCPSettings, info: DatasetInfo) -> None:
-        super().__init__(settings, info, settings.embedding_dim, settings.dropout)
 
-
-class NCPSettings(Settings):
+class NCPSettings(MultilinearSettings):
     """``[model]`` of a recipe for n-CP."""
 
     name: Literal["n-cp"] = "n-cp"
@@ -152,17 +157,11 @@ class NCP(CP):
     description = "m-CP, trained against all entities"
     reference = _GETD_PAPER
 
-    def __init__(self, settings: NCPSettings, info: DatasetInfo) -> None:
-        super().__init__(settings, info, settings.embedding_dim, settings.dropout)
 
-
-class HSimplESettings(Settings):
+class HSimplESettings(MultilinearSettings):
     """``[model]`` of a recipe for HSimplE."""
 
     name: Literal["hsimple"] = "hsimple"
-    embedding_dim: int = Field(200, ge=1)
-    dropout: float = Field(0.2, ge=0, lt=1)
-    """Of the product, before it is summed."""
 
 
 class HSimplE(Multilinear):
@@ -176,7 +175,7 @@ class HSimplE(Multilinear):
 
     def __init__(self, settings: HSimplESettings, info: DatasetInfo) -> None:
         super().__init__(settings, info, settings.embedding_dim, settings.dropout)
-        self.entity = xavier_entities(info, settings.embedding_dim)
+        self.entity = xavier_entities(info, settings.embedding_dim, mean=settings.init_mean)
 
     def transform(self, entities: Tensor) -> Tensor:
         """The rotated vectors of the entities [n, k, d]."""
