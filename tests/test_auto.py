@@ -40,6 +40,7 @@ def test_its_parts_have_sizes_by_the_number_of_facts(data: Dataset) -> None:
     rules, gran, tuples = recipe.parts
     assert (rules.model_name, gran.model_name) == ("rules", "gran")
     assert rules.model.model_dump()["joint_features"]
+    assert tuples.model.model_dump()["init_mean"] == 0.5
     sizes = gran_sizes(150)
     assert gran.training.batch_size == tuples.training.batch_size == sizes["training.batch_size"]
     assert gran.training.qualifier_dropout == choose_recipe("nobel", "gran").training.qualifier_dropout > 0

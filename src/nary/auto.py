@@ -15,6 +15,7 @@ MINUTES = 10.0
 _OF_ANY_MODEL = {"training.seed", "training.device", "training.precision"}
 """Settings that do not tell which model is meant."""
 _VALIDATIONS = 5
+_INIT_MEAN = 0.5  # around 0, embeddings of a tuple model often learn next to nothing within the time
 _FEWEST_FACTS = 100
 _VALID_FRACTION = 0.1
 
@@ -54,11 +55,11 @@ def _valid(dataset: Dataset) -> int:
 
 
 def _sized(part: Recipe, num_facts: int) -> Recipe:
-    """A part with sizes by the number of facts; what is counted has none, but knows pairs of elements, too."""
+    """A part with its settings for data without a recipe: sizes by the number of facts, or what else helps there."""
     if part.model_name == "rules":
         return part.with_overrides({"model.joint_features": True})
     sizes = gran_sizes(num_facts)
     if part.model_name != "gran":
-        sizes = {"training.batch_size": sizes["training.batch_size"]}
+        sizes = {"training.batch_size": sizes["training.batch_size"], "model.init_mean": _INIT_MEAN}
     epochs = sizes.get("training.epochs", part.training.epochs)
     return part.with_overrides({**sizes, "training.eval_every": max(1, epochs // _VALIDATIONS)})
