@@ -79,6 +79,7 @@ class TrainKeywords(TypedDict, total=False):
     pooling: Literal["padded-mean", "mean"]
     padded_qualifiers: int
     embedding_dim: int
+    init_mean: float
     input_dropout: float
     hidden_dropout: float
     max_core_size: float
