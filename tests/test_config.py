@@ -38,6 +38,7 @@ def test_settings_are_frozen() -> None:
         ({"needed": True, "epochs": 2.5}, "toy.epochs is 2.5", "valid integer"),
         ({"needed": True, "epochs": True}, "toy.epochs is True", "valid integer"),
         ({"needed": True, "epochs": 0}, "toy.epochs is 0", "greater than or equal to 1"),
+        ({"needed": True, "rate": float("inf")}, "toy.rate is inf", "finite number"),
         ({"needed": True, "kind": "quick"}, "toy.kind is 'quick'", "'fast' or 'slow'"),
         ({"needed": True, "names": ["a", 1]}, "toy.names.1 is 1", "valid string"),
         ({"needed": "yes"}, "toy.needed is 'yes'", "valid boolean"),

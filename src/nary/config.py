@@ -14,7 +14,9 @@ from nary.files.reading import read_bytes
 class Settings(BaseModel):
     """Base class of all settings."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
 
 SettingsType = TypeVar("SettingsType", bound=Settings)

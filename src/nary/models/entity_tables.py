@@ -44,7 +44,7 @@ def draw_table(table: Tensor, draw: Callable[[Tensor], object], info: "DatasetIn
 def xavier_entities(
     info: "DatasetInfo", width: int, kind: Literal["normal", "uniform"] = "normal", mean: float = 0.0
 ) -> nn.Parameter:
-    """A new table [E, width], as ``nn.init`` draws it by the method of Glorot and Bengio, but with another mean."""
+    """A new table [E, width] around ``mean``, as ``nn.init`` draws it by the method of Glorot and Bengio."""
     deviation = math.sqrt(2 / (info.num_entities + width))
     bound = math.sqrt(3) * deviation
     table = torch.empty(info.num_entity_rows, width)
